@@ -1,0 +1,666 @@
+"""The record of a watched run: plain data, filled by instruments, judged by rules, saved and loaded as JSON.
+
+Nothing here holds a tensor or a module. Objects of the program are numbered in order of appearance; places in the
+user's code are numbered *sites*. Steps count optimizer steps of the busiest optimizer, from 0.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+import typing
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from torchcaliper.findings import Location
+
+#: the format of the saved record; a reader refuses another one
+FORMAT = 1
+
+
+@dataclass(slots=True)
+class Program:
+    """What was run."""
+
+    argv: list[str] = field(default_factory=list)
+    cwd: str = ""
+    pid: int = 0
+    started: float = 0.0
+    python: str = ""
+    torch: str = ""
+    rank: int | None = None
+
+
+@dataclass(slots=True)
+class Site:
+    """A place in the user's code: absolute path, line, name of the function (`<module>` at top level)."""
+
+    path: str
+    line: int
+    function: str
+
+
+@dataclass(slots=True)
+class Failure:
+    """An exception that came out of a watched call, or ended the program.
+
+    `call` is the watched call it passed first (`backward`, `module`, `scaler.step`, ...; `program` for one that was
+    seen only at the end). `site` is the user's line nearest to the error. `details` holds what the probes know of
+    that moment (see `run/instruments/failures.py`).
+    """
+
+    call: str
+    kind: str
+    message: str
+    site: int | None
+    step: int
+    uncaught: bool = False
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+# --- ledger ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Parameter:
+    """The life of one parameter of a trained network (or of an optimizer)."""
+
+    name: str  # as in named_parameters(), behind the class of its root module: "Net.fc.weight"
+    module: str  # path of the owning module: "Net.fc"
+    module_class: str  # "Linear"
+    shape: list[int]
+    dtype: str
+    role: str  # "weight", "bias" or "norm"
+    root: int | None  # index into Ledger.roots; None when only an optimizer knows it
+    registered: bool = True  # False: held by an optimizer, but by no module seen
+    trainable: bool = True  # requires_grad when last looked at
+    made: int = 0  # serial number of its making, comparable with Optimizer.made
+    made_site: int | None = None
+    optimizers: list[int] = field(default_factory=list)
+    frozen_at: list[int] = field(default_factory=list)  # optimizers made while requires_grad was False
+    called: bool = False  # its module was called in a training forward, grad enabled
+    called_without_grad: bool = False  # its module was called in a training step with grad disabled
+    gradients: int = 0  # looks at which a gradient was there
+    looks: int = 0  # backward passes after which it was looked at
+    first_gradient: int | None = None  # step
+    moved: bool | None = None  # value differs from the one first seen (None: not compared)
+
+
+@dataclass(slots=True)
+class Root:
+    """A module that the program calls itself (wrappers such as DDP and torch.compile taken off)."""
+
+    name: str  # class name
+    made: int = 0
+    made_site: int | None = None
+    call_site: int | None = None
+    parameters: int = 0
+    user_class: bool = True  # defined in the user's code
+    dropout: list[str] = field(default_factory=list)  # paths of active dropout layers (p > 0)
+    batch_norm: list[str] = field(default_factory=list)  # paths of BatchNorm layers with running statistics
+    training_forwards: int = 0
+    other_forwards: int = 0
+    optimizers: list[int] = field(default_factory=list)  # optimizers that hold any of its parameters
+    trained: bool = False  # a gradient reached one of its parameters
+    part_of: int | None = None  # another root that holds it as a submodule
+
+
+@dataclass(slots=True)
+class ParameterGroup:
+    """One parameter group as the optimizer was given it."""
+
+    parameters: list[int]
+    lr: float | None
+    weight_decay: float | None
+    site: int | None  # where the list was made, else the optimizer's own line
+
+
+@dataclass(slots=True)
+class Optimizer:
+    name: str  # class name
+    site: int | None
+    made: int
+    groups: list[ParameterGroup] = field(default_factory=list)
+    decay_given: bool = False  # weight_decay was written by the user, not a default
+    steps: int = 0
+    stale: list[int] = field(default_factory=list)  # its parameters that belong to no living module of a trained root
+    #: samples of its parameters compared over many steps: how many were compared, and how many did not change at all
+    compared: int = 0
+    unmoved: int = 0
+    compared_steps: int = 0  # steps between the two looks
+    gradient_seen: bool = False  # a non-zero gradient was there in between
+
+
+@dataclass(slots=True)
+class HiddenModules:
+    """Layers with parameters that ran inside a root's forward but are not registered in it."""
+
+    root: int
+    owner: str  # class of the module that holds them
+    holder: str  # "FeedForward.hidden_layers[0]"
+    attribute: str  # "hidden_layers"; "" when the holder was not found
+    container: str  # "list", "dict", "tuple", class name, ...
+    modules: int
+    parameters: int
+    classes: list[str] = field(default_factory=list)
+    site: int | None = None  # the assignment
+    made_site: int | None = None  # where the first of them is built
+    calls: int = 0
+    gradients: bool = False  # gradients reach them
+    trainable: bool = True
+    optimized: bool = False  # some optimizer holds them
+
+
+@dataclass(slots=True)
+class HiddenTensor:
+    """A learnable tensor (a leaf that requires grad, or a Parameter in a container) that its module does not register."""
+
+    root: int
+    owner: str
+    attribute: str
+    holder: str
+    shape: list[int]
+    is_parameter: bool  # an nn.Parameter inside a plain container
+    count: int = 1
+    site: int | None = None
+    gradients: bool = False
+    optimized: bool = False
+
+
+@dataclass(slots=True)
+class BuiltInForward:
+    """Modules with parameters constructed while a forward was running."""
+
+    root: int
+    classes: list[str]
+    site: int | None
+    times: int = 0
+    steps: int = 0  # different training forwards in which it happened
+    first_step: int = 0
+
+
+@dataclass(slots=True)
+class SharedLayer:
+    """One module instance that stands several times in a registered container."""
+
+    root: int
+    container: str  # "Net.blocks"
+    container_class: str
+    layer_class: str
+    times: int
+    parameters: int
+    site: int | None
+
+
+@dataclass(slots=True)
+class Copy:
+    """Weights copied from one living module into another (load_state_dict of a state_dict, or in-place loops)."""
+
+    target: int | None  # root index, where known
+    source: int | None
+    target_name: str
+    source_name: str
+    site: int | None
+    times: int = 0
+    first_step: int = 0
+    same_storage: bool = False  # source and target are the same memory: nothing happens
+    target_trained: bool = False
+    source_trained: bool = False
+    after_training: int = 0  # how many of the copies happened after the target had been trained
+    source_changed: bool | None = None  # the source's values changed since the first copy
+    twin_trained: bool = False  # a distinct module of the target's architecture is being trained
+    alias_site: int | None = None  # where the second name was bound to the same object
+    alias_names: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Alias:
+    """Two distinct modules of one class that share the memory of all their parameters."""
+
+    first: int
+    second: int
+    shared: int
+    of: int
+    site: int | None
+    second_without_grad: bool = False  # the second is called with grad disabled or gets no gradients
+
+
+@dataclass(slots=True)
+class Average:
+    """A module whose parameters follow a trained one's while its buffers do not."""
+
+    trained: int
+    average: int
+    buffers: int
+    example: str  # name of one buffer
+    site: int | None  # where the averaging is done, else where it is evaluated
+    trained_updates: int = 0  # num_batches_tracked of the trained module's layers
+    average_updates: int = 0
+    evaluations: int = 0
+
+
+@dataclass(slots=True)
+class Initialisation:
+    """A parameter initialised by the user's code more than once."""
+
+    parameter: str
+    calls: list[str]  # names of torch.nn.init functions, in order
+    sites: list[int | None]
+
+
+@dataclass(slots=True)
+class FreezeNote:
+    """A freeze or mode change that was written and did not take effect."""
+
+    kind: str  # "module-attribute", "undone-in-train", "train-never-called"
+    root: int
+    module: str
+    site: int | None
+    parameters: int = 0
+    changed: bool = False  # the layers meant to be frozen did train
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Cut:
+    """A place where a value that depends on parameters left the graph."""
+
+    operation: str  # "item", "detach", "data", "numpy", "tensor", "argmax", "no_grad", "requires_grad", ...
+    site: int | None
+    parameters: list[int] = field(default_factory=list)  # those that the cut value depended on
+    times: int = 0
+    first_step: int = 0
+
+
+@dataclass(slots=True)
+class LeafLoss:
+    """A backward whose root is a leaf: no parameter can be reached."""
+
+    site: int | None  # the backward
+    times: int = 0
+    first_step: int = 0
+    made_site: int | None = None  # where the leaf was made or switched on, when seen
+    made_by: str = ""  # "tensor", "requires_grad", ...
+
+
+@dataclass(slots=True)
+class Ledger:
+    parameters: list[Parameter] = field(default_factory=list)
+    roots: list[Root] = field(default_factory=list)
+    optimizers: list[Optimizer] = field(default_factory=list)
+    hidden_modules: list[HiddenModules] = field(default_factory=list)
+    hidden_tensors: list[HiddenTensor] = field(default_factory=list)
+    built_in_forward: list[BuiltInForward] = field(default_factory=list)
+    shared_layers: list[SharedLayer] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
+    aliases: list[Alias] = field(default_factory=list)
+    averages: list[Average] = field(default_factory=list)
+    initialisations: list[Initialisation] = field(default_factory=list)
+    freezes: list[FreezeNote] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    leaf_losses: list[LeafLoss] = field(default_factory=list)
+
+
+# --- protocol ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of the training protocol.
+
+    `kind`: "backward", "zero_grad", "clip", "scale", "unscale", "scaler_step", "step", "update", "scheduler".
+    `flags`, by kind:
+      backward: "scaled", "autocast" (inside an autocast region), "retain" (retain_graph), "closure"
+      zero_grad: "cleared" (there were gradients and they are gone), "by_hand" (found cleared, no call was seen)
+      clip: "value"/"norm", "no_gradient" (nothing to clip), "unlimited" (max_norm inf)
+      step: "no_gradient" (every gradient is None), "accumulated" (gradients of the last step were never cleared),
+            "scaler" (called by GradScaler.step), "unscaled" (gradients changed between backward and step)
+    `times` counts immediate repetitions (gradient accumulation).
+    """
+
+    kind: str
+    site: int | None
+    flags: list[str] = field(default_factory=list)
+    times: int = 1
+
+
+@dataclass(slots=True)
+class Pattern:
+    """One order of calls between two steps of an optimizer (the step is last); how often it occurred, and when first."""
+
+    optimizer: int
+    calls: list[Call]
+    count: int
+    first_step: int
+    last_step: int
+
+
+@dataclass(slots=True)
+class Scheduler:
+    name: str
+    site: int | None
+    optimizer: int
+    settings: dict[str, Any] = field(default_factory=dict)  # T_max, total_steps, milestones, step_size, gamma, mode, ...
+    owned_by: int | None = None  # a SequentialLR/ChainedScheduler that steps it
+    calls: int = 0
+    step_site: int | None = None
+    optimizer_steps_at_first_call: int | None = None
+    optimizer_steps: int = 0  # of its optimizer since the scheduler was made
+    steps_since_call: int = 0  # optimizer steps after the last call
+    calls_between_steps: int = 0  # scheduler calls that directly followed another one without optimizer step between
+    blocks: int = 0  # times an optimizer step followed a scheduler call
+    skipped_by_scaler: bool = False  # a GradScaler skipped a step of its optimizer
+    lr_first: float | None = None
+    lr_last: float | None = None
+    lr_tiny_at: int | None = None  # optimizer steps when lr fell below 1e-4 of the first one
+    metrics: list[float] = field(default_factory=list)  # ReduceLROnPlateau: what step() was given, first 512
+    losses: list[float | None] = field(default_factory=list)  # training loss (mean since the last call) beside each metric
+    samples: list[int] = field(default_factory=list)  # samples evaluated without grad before each metric
+
+
+@dataclass(slots=True)
+class Scaler:
+    site: int | None
+    device: str = ""
+    enabled: bool = True
+    scale: float | None = None  # looked up once, on suspicion
+    scales: int = 0  # calls of scale()
+    steps: int = 0
+    updates: int = 0
+
+
+@dataclass(slots=True)
+class Loader:
+    """A DataLoader."""
+
+    site: int | None
+    batch_size: int | None
+    drop_last: bool
+    samples: int | None  # len(dataset)
+    length: int | None  # batches in an epoch
+    epochs: int = 0  # iterations begun
+    training_epochs: int = 0  # iterations within which an optimizer stepped
+    training_steps: int = 0  # optimizer steps within them
+
+
+@dataclass(slots=True)
+class UnsteppedBackward:
+    """Gradients that reached an optimizer's parameters and were cleared again without a step."""
+
+    optimizer: int | None  # None: no optimizer holds the parameters
+    site: int | None
+    times: int = 0
+    moved: bool | None = None  # the parameters changed nevertheless
+    scheduler_site: int | None = None  # a scheduler that was stepped in the meantime
+
+
+@dataclass(slots=True)
+class Protocol:
+    patterns: list[Pattern] = field(default_factory=list)
+    #: per optimizer, the calls since its last step (what a killed or finished run leaves open)
+    open_calls: dict[str, list[Call]] = field(default_factory=dict)
+    schedulers: list[Scheduler] = field(default_factory=list)
+    scalers: list[Scaler] = field(default_factory=list)
+    loaders: list[Loader] = field(default_factory=list)
+    unstepped: list[UnsteppedBackward] = field(default_factory=list)
+    #: clip calls whose parameters belong to no optimizer that steps: (site, times, no_gradient times)
+    stray_clips: list[list[int | None]] = field(default_factory=list)
+    autocast_dtypes: dict[str, int] = field(default_factory=dict)  # dtype of autocast regions around training forwards
+
+
+# --- modes -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class ModeCall:
+    """Calls of train()/eval() by the user, outermost only."""
+
+    site: int | None
+    root: int | None  # root index of the module it was called on, where known
+    module: str
+    training: bool
+    times: int = 0
+    first_step: int = 0
+
+
+@dataclass(slots=True)
+class ForwardKind:
+    """Forwards of one root from one line under one state."""
+
+    root: int
+    site: int | None
+    training: bool
+    grad: bool  # grad mode enabled
+    inference: bool
+    autocast: str  # dtype, or "" outside
+    calls: int = 0
+    consumed: int = 0  # a backward or autograd.grad followed before the phase ended
+    graph_kept: int = 0  # output required grad, and no backward ever followed
+    longest_run: int = 0  # most such calls in a row without an optimizer step between
+    runs: int = 0  # groups of such calls between two optimizer steps
+    with_loader: int = 0  # calls whose batch came from a DataLoader since the last forward
+    same_input: int = 0  # calls given the very tensor of the call before
+    mode_set: int = 0  # calls for which train()/eval() was called on it since the last optimizer step
+    mode_site: int | None = None  # the mode call in force when it was first seen
+    grad_site: int | None = None  # where grad was disabled, when known (with-statement, decorator, set_grad_enabled)
+    loss_calls: int = 0  # loss functions evaluated on its output without grad
+    feeds_training: int = 0  # its output entered a training forward or a loss with gradient
+    first_step: int = 0
+    last_step: int = 0
+    steps: int = 0  # different step numbers at which it happened
+
+
+@dataclass(slots=True)
+class StuckMode:
+    """Training steps done in evaluation mode after eval() was called and not undone."""
+
+    root: int
+    site: int | None  # the eval() call
+    forward_site: int | None
+    steps: int = 0
+    first_step: int = 0
+    earlier_training: bool = False  # train() was called, or steps were done in training mode, before
+    evaluated_between: bool = False  # the eval() was followed by a forward that no backward consumed
+    layers: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RandomInEvaluation:
+    """F.dropout or attention dropout that is active inside a module in evaluation mode."""
+
+    function: str
+    site: int | None
+    module: str
+    p: float
+    explicit: bool  # training=True was written
+    times: int = 0
+    first_step: int = 0
+    mode_given: bool = True  # the function has a training argument
+
+
+@dataclass(slots=True)
+class UninitialisedState:
+    """Spectral norm (or the like) used in evaluation mode before any training forward."""
+
+    root: int
+    module: str
+    kind: str
+    site: int | None
+    times: int = 0
+
+
+@dataclass(slots=True)
+class AutocastMiss:
+    """An operator inside an autocast region that did not run in the region's dtype."""
+
+    root: int
+    module: str
+    module_class: str
+    reason: str  # "other-device", "float64", "not-lowered"
+    region_device: str
+    region_dtype: str
+    device: str
+    dtype: str
+    site: int | None
+    times: int = 0
+    first_step: int = 0
+
+
+@dataclass(slots=True)
+class Modes:
+    calls: list[ModeCall] = field(default_factory=list)
+    forwards: list[ForwardKind] = field(default_factory=list)
+    stuck: list[StuckMode] = field(default_factory=list)
+    random: list[RandomInEvaluation] = field(default_factory=list)
+    uninitialised: list[UninitialisedState] = field(default_factory=list)
+    autocast_misses: list[AutocastMiss] = field(default_factory=list)
+
+
+# --- lifetime ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Retained:
+    """Autograd graphs of earlier steps that are still alive, and who holds them."""
+
+    holder: str  # "losses (list of 20)", "st.running"
+    kind: str  # "container", "variable", "attribute", "unknown"
+    site: int | None  # the statement that adds to it, else the backward
+    graphs: int = 0  # alive at once, at most
+    after_backward: bool = True  # False: never went backward, so activations are kept too
+    in_loss: bool = False  # the current loss reaches the earlier graphs: backward walks through them again
+    first_step: int = 0
+    steps: int = 0
+
+
+@dataclass(slots=True)
+class CarriedState:
+    """An input of a forward that carries the graph of an earlier step."""
+
+    root: int
+    argument: str
+    site: int | None  # the forward
+    times: int = 0
+    first_step: int = 0
+    retain_site: int | None = None  # a backward with retain_graph=True in between
+    failed: bool = False  # backward raised: the graph had been freed
+
+
+@dataclass(slots=True)
+class RetainedBackward:
+    """backward(retain_graph=True) calls and whether the graph was really needed again."""
+
+    site: int | None
+    times: int = 0
+    needed: int = 0  # another backward went through the same graph in the same step
+    across_steps: int = 0  # a backward of a later step went through it
+    first_step: int = 0
+
+
+@dataclass(slots=True)
+class MemoryGrowth:
+    """Process memory that rises step by step."""
+
+    device: str
+    first_bytes: int = 0
+    last_bytes: int = 0
+    steps: int = 0  # between the two
+    samples: list[list[int]] = field(default_factory=list)  # [step, bytes], thinned
+    holder: str = ""
+    holder_items: int = 0
+    holder_bytes: int = 0
+    growing_items: float = 0.0  # per step
+    site: int | None = None
+    steady: bool = False  # it rose over the whole window
+
+
+@dataclass(slots=True)
+class Lifetime:
+    retained: list[Retained] = field(default_factory=list)
+    carried: list[CarriedState] = field(default_factory=list)
+    retain_graph: list[RetainedBackward] = field(default_factory=list)
+    growth: list[MemoryGrowth] = field(default_factory=list)
+    backwards: int = 0
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything that is known of one process of a watched run."""
+
+    program: Program = field(default_factory=Program)
+    sites: list[Site] = field(default_factory=list)
+    steps: int = 0
+    forwards: int = 0
+    backwards: int = 0
+    seconds: float = 0.0
+    overhead: float | None = None
+    torch_seen: bool = True
+    #: "normal", "exception", "interrupted"; None: it was killed, left by os._exit, or still runs
+    ending: str | None = None
+    ledger: Ledger = field(default_factory=Ledger)
+    protocol: Protocol = field(default_factory=Protocol)
+    modes: Modes = field(default_factory=Modes)
+    lifetime: Lifetime = field(default_factory=Lifetime)
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """The program reached its own end, so what never happened never will."""
+        return self.ending == "normal"
+
+    def at(self, site: int | None) -> Location | None:
+        """The location of a site number."""
+        if site is None or not 0 <= site < len(self.sites):
+            return None
+        place = self.sites[site]
+        return Location(place.path, place.line)
+
+    def to_json(self) -> str:
+        """One JSON object; `from_json` gives an equal record."""
+        return json.dumps({"format": FORMAT, **_plain(self)}, separators=(",", ":"), allow_nan=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Run:
+        """Read a saved record. ValueError when the text is no record of this format."""
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+            raise ValueError("not a run record of this version of torchcaliper")
+        run = _build(cls, data)
+        assert isinstance(run, cls)
+        return run
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(f.name for f in dataclasses.fields(kind))
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses to dictionaries (`dataclasses.asdict` without its deep copies: this runs inside the program)."""
+    kind = type(value)
+    if kind in (str, int, float, bool, types.NoneType):
+        return value
+    if kind is list or kind is tuple:
+        return [_plain(v) for v in value]
+    if kind is dict:
+        return {k: _plain(v) for k, v in value.items()}
+    return {name: _plain(getattr(value, name)) for name in _fields(kind)}
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _build(hint: Any, value: Any) -> Any:
+    if dataclasses.is_dataclass(hint):
+        hints = _hints(typing.cast(type, hint))
+        return typing.cast(type, hint)(**{name: _build(hints[name], v) for name, v in value.items() if name in hints})
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is list:
+        return [_build(arguments[0], v) for v in value]
+    if origin is dict:
+        return {k: _build(arguments[1], v) for k, v in value.items()}
+    return value
