@@ -1,0 +1,74 @@
+"""From a record to the findings that are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchcaliper.baseline import Fingerprint, fingerprint, read_baseline
+from torchcaliper.configuration import Settings
+from torchcaliper.findings import Finding
+from torchcaliper.rule import all_rules, fold
+from torchcaliper.selection import is_selected
+from torchcaliper.suppression import is_suppressed
+
+if TYPE_CHECKING:
+    from torchcaliper.run.record import Run
+
+
+def judge(run: Run, settings: Settings, faults: list[str] | None = None) -> list[Finding]:
+    """What every rule finds in a record, one finding per cause, without what the user does not want to be told.
+
+    A rule that raises is left out; a line about it is added to `faults`. Sorted by `in_order`.
+    UsageError when the baseline cannot be read.
+    """
+    found: list[Finding] = []
+    for rule in all_rules():
+        try:
+            found.extend(rule.judge_run(run))
+        except Exception as error:
+            if faults is not None:
+                faults.append(f"rule {rule.code} {rule.name} failed: {type(error).__name__}: {error}")
+    told = [f for f in fold(found) if is_selected(f.code, settings.select, settings.ignore) and not is_suppressed(f)]
+    if settings.baseline is not None:
+        known, folder = _baseline(settings.baseline), settings.baseline.parent
+        told = [f for f in told if fingerprint(f, folder) not in known]
+    return merge(told)
+
+
+def merge(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding per identity: counts added, the earliest first step, the words of the most counted one."""
+    merged: dict[object, Finding] = {}
+    for finding in findings:
+        other = merged.get(finding.identity)
+        if other is not None:
+            words = finding if finding.count > other.count else other
+            steps = [step for step in (other.first_step, finding.first_step) if step is not None]
+            finding = replace(
+                words,
+                severity=max(other.severity, finding.severity),
+                count=other.count + finding.count,
+                first_step=min(steps, default=None),
+                subjects=other.subjects | finding.subjects,
+            )
+        merged[finding.identity] = finding
+    return in_order(merged.values())
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """The worst first, then by file and line."""
+
+    def key(finding: Finding) -> tuple[int, str, int, str]:
+        place = finding.location
+        return (-finding.severity, place.path if place else "", place.line if place else 0, finding.code)
+
+    return sorted(findings, key=key)
+
+
+@lru_cache(maxsize=8)
+def _baseline(path: Path) -> frozenset[Fingerprint]:
+    # Kept: a record is judged again and again while the program runs.
+    return read_baseline(path)
