@@ -86,6 +86,8 @@ class Parameter:
     looks: int = 0  # backward passes after which it was looked at
     first_gradient: int | None = None  # step
     moved: bool | None = None  # value differs from the one first seen (None: not compared)
+    assigned_site: int | None = None  # where its layer (or itself) is bound to its owner; filled for those without gradient
+    library: bool = False  # the class that owns its layer is not the user's; filled for those without gradient
 
 
 @dataclass(slots=True)
@@ -125,7 +127,12 @@ class Optimizer:
     groups: list[ParameterGroup] = field(default_factory=list)
     decay_given: bool = False  # weight_decay was written by the user, not a default
     steps: int = 0
-    stale: list[int] = field(default_factory=list)  # its parameters that belong to no living module of a trained root
+    stale: list[int] = field(default_factory=list)  # its parameters that left the model and got no gradient since
+    looks: int = 0  # backward passes since it was made after which its parameters were looked at
+    reached: int = 0  # ... and any of them had a gradient
+    backward_site: int | None = None  # a backward that reached its parameters
+    inputs_differentiated: bool = False  # an input of the forward required grad (saliency, adversarial samples)
+    trained_mode: bool = False  # a forward of its parameters' module ran in training mode
     #: samples of its parameters compared over many steps: how many were compared, and how many did not change at all
     compared: int = 0
     unmoved: int = 0
@@ -151,6 +158,7 @@ class HiddenModules:
     gradients: bool = False  # gradients reach them
     trainable: bool = True
     optimized: bool = False  # some optimizer holds them
+    moved: bool = False  # their values change all the same (updated by hand)
 
 
 @dataclass(slots=True)
@@ -167,6 +175,8 @@ class HiddenTensor:
     site: int | None = None
     gradients: bool = False
     optimized: bool = False
+    moved: bool = False  # its values change all the same (updated by hand)
+    leaf: bool = True  # False: made from a leaf by an operation (`Parameter(...).to(device)`), so it is none itself
 
 
 @dataclass(slots=True)
@@ -178,7 +188,9 @@ class BuiltInForward:
     site: int | None
     times: int = 0
     steps: int = 0  # different training forwards in which it happened
+    forwards: int = 0  # training forwards of the root meanwhile
     first_step: int = 0
+    constant: bool = False  # the values are the same each time: a fixed filter
 
 
 @dataclass(slots=True)
@@ -248,6 +260,7 @@ class Initialisation:
     parameter: str
     calls: list[str]  # names of torch.nn.init functions, in order
     sites: list[int | None]
+    breadth: list[int] = field(default_factory=list)  # how many tensors each of these lines initialises
 
 
 @dataclass(slots=True)
@@ -272,6 +285,7 @@ class Cut:
     parameters: list[int] = field(default_factory=list)  # those that the cut value depended on
     times: int = 0
     first_step: int = 0
+    in_loss: int = 0  # backward passes whose loss was computed from the cut value
 
 
 @dataclass(slots=True)
@@ -283,6 +297,10 @@ class LeafLoss:
     first_step: int = 0
     made_site: int | None = None  # where the leaf was made or switched on, when seen
     made_by: str = ""  # "tensor", "requires_grad", ...
+    of: int = 0  # all backward passes at this line
+    leaf: bool = True  # False: the loss has a graph, but it ends in tensors that are no parameters
+    failed: bool = False  # backward raised, since nothing requires grad
+    cuts: list[int] = field(default_factory=list)  # indices of the cuts it was computed from
 
 
 @dataclass(slots=True)
