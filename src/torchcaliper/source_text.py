@@ -17,7 +17,9 @@ def source_lines(path: str) -> tuple[str, ...]:
     try:
         state = os.stat(path)
     except (OSError, ValueError):
-        return tuple(line.rstrip("\r\n") for line in linecache.getlines(path))
+        # Not linecache.getlines, which searches sys.path for other files of that name.
+        entry = linecache.cache.get(path, ())
+        return tuple(line.rstrip("\r\n") for line in entry[2]) if len(entry) == 4 else ()
     return _read(path, state.st_mtime_ns, state.st_size)
 
 
