@@ -28,7 +28,8 @@ def judge(run: Run, settings: Settings, faults: list[str] | None = None) -> list
     found: list[Finding] = []
     for rule in all_rules():
         try:
-            found.extend(rule.judge_run(run))
+            # A list first: a rule that fails half-way tells nothing.
+            found.extend(list(rule.judge_run(run)))
         except Exception as error:
             if faults is not None:
                 faults.append(f"rule {rule.code} {rule.name} failed: {type(error).__name__}: {error}")
