@@ -160,11 +160,11 @@ def _code_end(line: str) -> int:
     return len(line)
 
 
-def _paragraphs(text: str, width: int, rest: str = _INDENT) -> list[str]:
+def _paragraphs(text: str, width: int, first: str = _INDENT, rest: str = _INDENT) -> list[str]:
     lines: list[str] = []
-    for paragraph in text.splitlines() or [""]:
+    for paragraph in text.splitlines():
         if paragraph.strip():
-            lines += wrapped(paragraph, width, rest if lines else _INDENT, rest)
+            lines += wrapped(paragraph, width, rest if lines else first, rest)
     return lines
 
 
@@ -186,7 +186,7 @@ def _evidence(
     said_lines = text.splitlines()
     if len(said_lines) == 1 and columns(head + _GAP + printable(text)) <= width:
         return [shown + _GAP + printable(text)]
-    return [shown, *_paragraphs(text, width, rest=_INDENT * 2)] if text.strip() else [shown]
+    return [shown, *_paragraphs(text, width, _INDENT * 2, _INDENT * 2)]
 
 
 def _closing(

@@ -44,10 +44,9 @@ def occurrence(finding: Finding, steps: int | None, live: bool) -> str:
         return "" if count <= 1 else f"{count:,} times{' so far' if live else ''}."
     if count <= 1:
         return f"First seen at step {first:,}." if live else f"Seen once, at step {first:,}."
-    times = f"{count:,} times{' so far' if live else ''}"
     if steps is not None and count == steps - first:
-        return f"Every step since step {first:,} ({times})."
-    return f"{times} since step {first:,}."
+        return f"Every step since step {first:,} ({count:,} times{' so far' if live else ''})."
+    return f"{count:,} times since step {first:,}{', so far' if live else ''}."
 
 
 def tally(count: int, severity: Severity) -> str:
