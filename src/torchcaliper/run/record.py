@@ -468,6 +468,35 @@ class ForwardKind:
     first_step: int = 0
     last_step: int = 0
     steps: int = 0  # different step numbers at which it happened
+    foreign_loader: int = 0  # calls without backward on batches of a DataLoader that no training forward was fed from
+    fixed_input: int = 0  # groups given an input that an earlier group was given too and no training forward ever was
+    direct_loss: int = 0  # calls with gradient whose output went straight into a loss
+    chained: int = 0  # calls whose output went straight into another root
+    layers: list[str] = field(default_factory=list)  # dropout and BatchNorm layers in training mode when first seen
+
+
+@dataclass(slots=True)
+class RootTraining:
+    """How a root was trained: steps of optimizers that hold its parameters, after a backward through its forward."""
+
+    root: int
+    optimizers: list[int] = field(default_factory=list)  # those that hold trainable parameters of it and stepped
+    steps: int = 0  # of them, by the root's mode in the forward that was differentiated
+    evaluation_steps: int = 0
+
+
+@dataclass(slots=True)
+class DisabledTraining:
+    """A backward that failed because the forward before it ran with gradients disabled."""
+
+    root: int
+    forward_site: int | None
+    guard_site: int | None  # the with statement, decorator or set_grad_enabled call, when known
+    backward_site: int | None
+    how: str  # "no_grad" or "inference_mode"
+    message: str
+    step: int = 0
+    times: int = 0
 
 
 @dataclass(slots=True)
@@ -482,6 +511,8 @@ class StuckMode:
     earlier_training: bool = False  # train() was called, or steps were done in training mode, before
     evaluated_between: bool = False  # the eval() was followed by a forward that no backward consumed
     layers: list[str] = field(default_factory=list)
+    evaluations: int = 0  # how often that eval() was followed by such a forward
+    pretrained: bool = False  # its weights were loaded, or it came as a whole from a file or copy
 
 
 @dataclass(slots=True)
@@ -507,6 +538,8 @@ class UninitialisedState:
     kind: str
     site: int | None
     times: int = 0
+    estimate: float = 0.0  # what the weight is divided by
+    norm: float = 0.0  # its largest singular value
 
 
 @dataclass(slots=True)
@@ -516,7 +549,7 @@ class AutocastMiss:
     root: int
     module: str
     module_class: str
-    reason: str  # "other-device", "float64", "not-lowered"
+    reason: str  # "other-device", "float64", "disabled" (torch said so), "loss-only" (the forward runs outside)
     region_device: str
     region_dtype: str
     device: str
@@ -534,6 +567,21 @@ class Modes:
     random: list[RandomInEvaluation] = field(default_factory=list)
     uninitialised: list[UninitialisedState] = field(default_factory=list)
     autocast_misses: list[AutocastMiss] = field(default_factory=list)
+    trained: list[RootTraining] = field(default_factory=list)
+    disabled: list[DisabledTraining] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class NonLeafRead:
+    """`.grad` read on a tensor that is no leaf (torch warned)."""
+
+    expression: str  # "w" in `w.grad`; "" when unknown
+    site: int | None
+    made_site: int | None = None  # the statement that made the tensor
+    made_by: str = ""  # name of the operation, from its grad_fn
+    lost_leaf: bool = False  # that statement makes a leaf and at once computes something else from it
+    times: int = 0
+    first_step: int = 0
 
 
 # --- lifetime ----------------------------------------------------------------------------------------------------
@@ -622,6 +670,7 @@ class Run:
     modes: Modes = field(default_factory=Modes)
     lifetime: Lifetime = field(default_factory=Lifetime)
     failures: list[Failure] = field(default_factory=list)
+    non_leaf_reads: list[NonLeafRead] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
