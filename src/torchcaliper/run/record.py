@@ -88,6 +88,8 @@ class Parameter:
     moved: bool | None = None  # value differs from the one first seen (None: not compared)
     assigned_site: int | None = None  # where its layer (or itself) is bound to its owner; filled for those without gradient
     library: bool = False  # the class that owns its layer is not the user's; filled for those without gradient
+    unused_part: str = ""  # path of the largest part of the network around it that never got a gradient
+    loaded: bool = False  # its value was loaded or copied into it: a teacher, a target network, a pretrained part
 
 
 @dataclass(slots=True)
@@ -330,12 +332,17 @@ class Call:
 
     `kind`: "backward", "zero_grad", "clip", "scale", "unscale", "scaler_step", "step", "update", "scheduler".
     `flags`, by kind:
-      backward: "scaled", "autocast" (inside an autocast region), "retain" (retain_graph), "closure"
-      zero_grad: "cleared" (there were gradients and they are gone), "by_hand" (found cleared, no call was seen)
-      clip: "value"/"norm", "no_gradient" (nothing to clip), "unlimited" (max_norm inf)
-      step: "no_gradient" (every gradient is None), "accumulated" (gradients of the last step were never cleared),
-            "scaler" (called by GradScaler.step), "unscaled" (gradients changed between backward and step)
-    `times` counts immediate repetitions (gradient accumulation).
+      backward: "scaled", "maybe_scaled" (it could not be told), "autocast" (inside an autocast region), "retain"
+            (retain_graph), "closure", "by_hand" (gradients were set by the program itself, no backward call was seen)
+      zero_grad: "cleared" (there were gradients and they are gone), "partly" (some of them), "in_place" (set to zero),
+            "by_hand" (found cleared, no call was seen)
+      clip: "value"/"norm", "no_gradient" (nothing to clip), "unlimited" (the limit is no limit), "scaled_limit" (the
+            limit is as large as the loss scale)
+      step: "no_gradient" (every gradient is None), "moved" (parameters changed nevertheless), "stale" (gradients are
+            those of the last step), "accumulated" (a backward added to gradients that the last step had used),
+            "scaler" (called by an enabled GradScaler's step), "unscaled" (gradients changed between backward and step),
+            "untouched" (gradients of a scaled loss were compared and had not changed)
+    `times` counts immediate repetitions (gradient accumulation); a block of calls that repeats is kept once.
     """
 
     kind: str
@@ -372,10 +379,19 @@ class Scheduler:
     skipped_by_scaler: bool = False  # a GradScaler skipped a step of its optimizer
     lr_first: float | None = None
     lr_last: float | None = None
-    lr_tiny_at: int | None = None  # optimizer steps when lr fell below 1e-4 of the first one
+    lr_peak: float | None = None
+    lr_tiny_at: int | None = None  # optimizer steps (since it was made) when lr fell below 1e-4 of its peak for good
+    turns: int = 0  # times lr went up after it had been going down
+    first_call_site: int | None = None
+    calls_before_first_step: int = 0  # calls until its optimizer made its first step
+    started_at: int = 0  # last_epoch when made: not 0 for a resumed schedule
+    called_conditionally: bool = False  # never stepped, but a call under a condition is written in the program
+    replaced: bool = False  # a later scheduler of the same optimizer was made
+    backwards: int = 0  # backward passes that reached its optimizer since the scheduler was made
     metrics: list[float] = field(default_factory=list)  # ReduceLROnPlateau: what step() was given, first 512
     losses: list[float | None] = field(default_factory=list)  # training loss (mean since the last call) beside each metric
-    samples: list[int] = field(default_factory=list)  # samples evaluated without grad before each metric
+    evaluation_losses: list[float | None] = field(default_factory=list)  # mean of loss calls without grad, beside each
+    metrics_equal_loss: int = 0  # metrics that equal a mean, sum or last value of the loss calls before them
 
 
 @dataclass(slots=True)
@@ -387,6 +403,13 @@ class Scaler:
     scales: int = 0  # calls of scale()
     steps: int = 0
     updates: int = 0
+    #: a call that torch refused because the optimizer was stepped before without update() in between
+    refused_call: str = ""  # "step", "unscale"
+    refused_site: int | None = None
+    refused_step_site: int | None = None  # the step() before it
+    refused_step: int = 0
+    #: a step() or unscale_() that torch refused because no loss was ever scaled
+    unused_site: int | None = None
 
 
 @dataclass(slots=True)
@@ -401,6 +424,39 @@ class Loader:
     epochs: int = 0  # iterations begun
     training_epochs: int = 0  # iterations within which an optimizer stepped
     training_steps: int = 0  # optimizer steps within them
+
+
+@dataclass(slots=True)
+class ZeroGradCall:
+    """A place where zero_grad() is called, and what it cleared."""
+
+    site: int | None
+    owner: str  # class of the optimizer or module
+    optimizer: int | None  # None: a module
+    times: int = 0
+    cleared: list[int] = field(default_factory=list)  # optimizers whose gradients it cleared at least once
+
+
+@dataclass(slots=True)
+class StrayClip:
+    """Clipping of parameters that no optimizer holds."""
+
+    site: int | None
+    parameters: int  # 0: an empty list, such as an exhausted generator
+    times: int = 0
+    no_gradient: int = 0  # times none of them had a gradient
+    first_step: int = 0
+
+
+@dataclass(slots=True)
+class AutocastBackward:
+    """backward() called inside an autocast region."""
+
+    site: int | None
+    device: str
+    dtype: str
+    times: int = 0
+    first_step: int = 0
 
 
 @dataclass(slots=True)
@@ -423,8 +479,12 @@ class Protocol:
     scalers: list[Scaler] = field(default_factory=list)
     loaders: list[Loader] = field(default_factory=list)
     unstepped: list[UnsteppedBackward] = field(default_factory=list)
-    #: clip calls whose parameters belong to no optimizer that steps: (site, times, no_gradient times)
-    stray_clips: list[list[int | None]] = field(default_factory=list)
+    zero_grads: list[ZeroGradCall] = field(default_factory=list)
+    stray_clips: list[StrayClip] = field(default_factory=list)
+    autocast_backwards: list[AutocastBackward] = field(default_factory=list)
+    #: stretches of training between evaluations, and between calls of train() (both with two steps at least)
+    evaluation_blocks: int = 0
+    mode_blocks: int = 0
     autocast_dtypes: dict[str, int] = field(default_factory=dict)  # dtype of autocast regions around training forwards
 
 
