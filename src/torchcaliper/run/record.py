@@ -210,22 +210,24 @@ class SharedLayer:
 
 @dataclass(slots=True)
 class Copy:
-    """Weights copied from one living module into another (load_state_dict of a state_dict, or in-place loops)."""
+    """Weights copied from one living module into another: load_state_dict, or a loop over parameters that writes in place."""
 
     target: int | None  # root index, where known
     source: int | None
-    target_name: str
+    target_name: str  # as the program writes it: "self.target_net"
     source_name: str
     site: int | None
     times: int = 0
     first_step: int = 0
-    same_storage: bool = False  # source and target are the same memory: nothing happens
-    target_trained: bool = False
+    loop: bool = False  # a loop over parameters; `times` then counts the close looks that saw it
+    same_storage: bool = False  # source and target are the same memory: nothing is copied
+    target_trained: bool = False  # an optimizer that steps holds its parameters
     source_trained: bool = False
-    after_training: int = 0  # how many of the copies happened after the target had been trained
-    source_changed: bool | None = None  # the source's values changed since the first copy
-    twin_trained: bool = False  # a distinct module of the target's architecture is being trained
-    alias_site: int | None = None  # where the second name was bound to the same object
+    after_training: int = 0  # copies onto a target that one optimizer had stepped since the copy before
+    source_called: int = 0  # copies before which the source had been called since the copy before
+    source_changed: bool | None = None  # the source's values changed since the first copy (None: copied once)
+    twin_trained: bool = False  # another module of the target's architecture is being trained
+    alias_site: int | None = None  # where the second name was bound to the same memory
     alias_names: list[str] = field(default_factory=list)
 
 
@@ -243,15 +245,18 @@ class Alias:
 
 @dataclass(slots=True)
 class Average:
-    """A module whose parameters follow a trained one's while its buffers do not."""
+    """A module whose parameters follow a trained one's while its BatchNorm statistics stay as they were."""
 
     trained: int
     average: int
-    buffers: int
-    example: str  # name of one buffer
+    buffers: int  # layers whose statistics stayed
+    example: str  # path of the one that differs most
     site: int | None  # where the averaging is done, else where it is evaluated
-    trained_updates: int = 0  # num_batches_tracked of the trained module's layers
+    site_is_loop: bool = False
+    trained_updates: int = 0  # batches the trained module's layer has seen
     average_updates: int = 0
+    difference: float = 0.0  # of that layer's running means, in standard deviations of the trained one's
+    evaluation_site: int | None = None
     evaluations: int = 0
 
 
@@ -651,55 +656,66 @@ class NonLeafRead:
 class Retained:
     """Autograd graphs of earlier steps that are still alive, and who holds them."""
 
-    holder: str  # "losses (list of 20)", "st.running"
-    kind: str  # "container", "variable", "attribute", "unknown"
+    holder: str  # "losses", "self.running", "history['loss']"
+    kind: str  # "variable" (one tensor that was computed from them all) or the class of a container: "list", "dict"
     site: int | None  # the statement that adds to it, else the backward
-    graphs: int = 0  # alive at once, at most
-    after_backward: bool = True  # False: never went backward, so activations are kept too
-    in_loss: bool = False  # the current loss reaches the earlier graphs: backward walks through them again
+    items: int = 0  # tensors in the container
+    growing: bool = False  # a statement that adds to it was found
+    graphs: int = 0  # steps whose graphs were alive at once, at most
+    root: int | None = None  # the module whose outputs they are, where no loss of theirs is held
+    after_backward: bool = True  # False: made in evaluation and never gone through backward, so activations are kept too
+    in_loss: bool = False  # a later loss reaches the earlier graphs: backward walks through them again
+    failed: bool = False  # backward raised: a graph reached through the holder had been freed
     first_step: int = 0
-    steps: int = 0
 
 
 @dataclass(slots=True)
 class CarriedState:
-    """An input of a forward that carries the graph of an earlier step."""
+    """A state (input of a forward, or attribute of its module) that carries the graph of earlier steps into a new one."""
 
-    root: int
-    argument: str
-    site: int | None  # the forward
-    times: int = 0
+    root: int | None
+    argument: str  # as the program names it: "hidden", "self.state"
+    site: int | None  # the forward, or the statement that stores the attribute
+    times: int = 0  # forwards whose input carried such a graph
+    distinct: int = 0  # different graphs among them: one and the same is no history
+    confirmed: int = 0  # walks in which the loss was seen to reach a graph made at least two steps before
     first_step: int = 0
-    retain_site: int | None = None  # a backward with retain_graph=True in between
     failed: bool = False  # backward raised: the graph had been freed
+    nodes_first: int = 0  # nodes reached from the loss at the first walk, and at the last
+    nodes_last: int = 0
+    step_first: int = 0
+    step_last: int = 0
 
 
 @dataclass(slots=True)
 class RetainedBackward:
-    """backward(retain_graph=True) calls and whether the graph was really needed again."""
+    """backward(retain_graph=True) from one line, and whether later steps went through the same graph again."""
 
     site: int | None
     times: int = 0
-    needed: int = 0  # another backward went through the same graph in the same step
-    across_steps: int = 0  # a backward of a later step went through it
+    across_steps: int = 0  # walks in which a loss was seen to reach a graph made at least two steps before
     first_step: int = 0
+    holder: str = ""  # the variable through which it does
+    holder_site: int | None = None  # the statement that keeps it
+    made_site: int | None = None  # where the old graph was made, if one and the same is gone through each time
 
 
 @dataclass(slots=True)
 class MemoryGrowth:
-    """Process memory that rises step by step."""
+    """Memory that rises step by step, and the container that grows along."""
 
-    device: str
+    device: str  # "cpu": the process; "cuda:0": memory allocated by torch
     first_bytes: int = 0
     last_bytes: int = 0
-    steps: int = 0  # between the two
-    samples: list[list[int]] = field(default_factory=list)  # [step, bytes], thinned
-    holder: str = ""
-    holder_items: int = 0
-    holder_bytes: int = 0
-    growing_items: float = 0.0  # per step
-    site: int | None = None
-    steady: bool = False  # it rose over the whole window
+    first_step: int = 0
+    last_step: int = 0
+    steady: bool = False  # it rose in every quarter of these steps
+    holder: str = ""  # "" when none was found
+    kind: str = ""
+    items: int = 0
+    holder_bytes: int = 0  # of its tensors and arrays, by a sample
+    items_per_step: float = 0.0
+    site: int | None = None  # the statement that adds to it
 
 
 @dataclass(slots=True)
@@ -708,7 +724,6 @@ class Lifetime:
     carried: list[CarriedState] = field(default_factory=list)
     retain_graph: list[RetainedBackward] = field(default_factory=list)
     growth: list[MemoryGrowth] = field(default_factory=list)
-    backwards: int = 0
 
 
 @dataclass(slots=True)
