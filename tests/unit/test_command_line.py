@@ -64,10 +64,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def keep(name: str, cwd: Path, command: list[str], processes: list[tuple[int, str | None]]) -> None:
     folder = cwd / ".torchcaliper" / "runs" / name
     started = f"{name[:4]}-{name[4:6]}-{name[6:8]}T10:00:00+00:00"
+    folder.mkdir(parents=True)
     for pid, (steps, ending) in enumerate(processes, 1):
         run = Run(steps=steps, seconds=2.0, overhead=0.01, ending=ending)
         run.program.cwd = str(cwd)
-        (folder / f"process-{pid}").mkdir(parents=True)
+        (folder / f"process-{pid}").mkdir()
         (folder / f"process-{pid}" / "record.json").write_text(run.to_json())
     (folder / "run.json").write_text(json.dumps({"command": command, "cwd": str(cwd), "started": started}))
 
@@ -210,6 +211,14 @@ def test_a_broken_record_is_said(project: Path, capsys: pytest.CaptureFixture[st
     assert main(["report"]) == 2
     assert "unreadable" in capsys.readouterr().err
     assert main(["runs"]) == 0
+
+
+def test_a_run_without_records(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keep("20260103-100000-cccccc", project, ["hello.py"], [])
+    assert main(["runs"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[4] == "unknown"
+    assert main(["report"]) == 0
+    assert capsys.readouterr().out == "nothing was recorded\n"
 
 
 def test_an_empty_directory(

@@ -60,6 +60,9 @@ def _row(directory: RunDirectory, settings: Settings) -> tuple[str, ...]:
     summary = RunSummary.of(records)
     findings = merge(finding for record in records for finding in judge(record, settings))
     counts = (sum(f.severity is severity for f in findings) for severity in reversed(Severity))
-    ended = summary.ending or ("running" if directory.may_be_running() else "killed")
+    if directory.may_be_running():
+        ended = summary.ending or "running"
+    else:
+        ended = summary.ending or ("killed" if records else "unknown")
     when = f"{directory.started:%d %b %H:%M}"
     return (directory.id, when, ended, f"{summary.steps:,}", *(str(count) for count in counts))

@@ -222,6 +222,8 @@ def _closing(
 
 
 def _scope(summary: RunSummary) -> str:
+    if not summary.processes:
+        return "nothing was recorded"
     if summary.steps:
         scope = number(summary.steps, "step")
         if summary.processes > 1:
