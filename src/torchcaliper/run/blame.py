@@ -43,7 +43,9 @@ def class_node(kind: type) -> tuple[str, ast.ClassDef] | None:
     for part in kind.__qualname__.split("."):
         if part == "<locals>":
             continue
-        found = next((n for n in ast.walk(node) if isinstance(n, ast.ClassDef | ast.FunctionDef) and n.name == part), None)
+        found = next(
+            (n for n in ast.walk(node) if isinstance(n, ast.ClassDef | ast.FunctionDef) and n.name == part), None
+        )
         if found is None:
             return None
         node = found
@@ -108,7 +110,13 @@ def _scopes(session: Session, owner: type | CodeType) -> Iterator[tuple[str, ast
 
 
 def assignment(
-    session: Session, owner: type | CodeType, name: str, *, attribute: bool, before: int | None = None, last: bool | None = None
+    session: Session,
+    owner: type | CodeType,
+    name: str,
+    *,
+    attribute: bool,
+    before: int | None = None,
+    last: bool | None = None,
 ) -> int | None:
     """The statement that binds `self.name` in a class (attribute=True) or `name` in a function.
 
@@ -119,7 +127,9 @@ def assignment(
         lines = [
             n.lineno
             for n in _own_statements(scope)
-            if hasattr(n, "lineno") and any(_is(t, name, attribute) for t in _targets(n)) and (before is None or n.lineno < before)
+            if hasattr(n, "lineno")
+            and any(_is(t, name, attribute) for t in _targets(n))
+            and (before is None or n.lineno < before)
         ]
         if lines:
             return session.sites.number(path, max(lines) if take_last else min(lines), function)
@@ -127,7 +137,13 @@ def assignment(
 
 
 def growth(
-    session: Session, owner: type | CodeType, name: str, *, attribute: bool = False, surely: bool = False, whole_file: bool = False
+    session: Session,
+    owner: type | CodeType,
+    name: str,
+    *,
+    attribute: bool = False,
+    surely: bool = False,
+    whole_file: bool = False,
 ) -> int | None:
     """The statement that adds to a name: `x += ..`, `x = x + ..`, `x.append(..)`, `x[k] = ..`; the surest form first.
 
@@ -159,7 +175,17 @@ def _growth_rank(node: ast.AST, name: str, attribute: bool) -> int | None:
         holder: ast.expr = node.func.value
         while isinstance(holder, ast.Subscript):
             holder = holder.value
-        adds = node.func.attr in ("append", "extend", "insert", "add", "update", "appendleft", "setdefault", "push", "put")
+        adds = node.func.attr in (
+            "append",
+            "extend",
+            "insert",
+            "add",
+            "update",
+            "appendleft",
+            "setdefault",
+            "push",
+            "put",
+        )
         if adds and _is(holder, name, attribute):
             return 1
     if isinstance(node, ast.Assign) and any(_is(t, name, attribute) for t in _targets(node)):
@@ -193,7 +219,8 @@ def grad_guard(session: Session, frames: list[FrameType]) -> int | None:
 
 def _mentions(node: ast.AST, names: tuple[str, ...]) -> bool:
     return any(
-        (isinstance(n, ast.Attribute) and n.attr in names) or (isinstance(n, ast.Name) and n.id in names) for n in ast.walk(node)
+        (isinstance(n, ast.Attribute) and n.attr in names) or (isinstance(n, ast.Name) and n.id in names)
+        for n in ast.walk(node)
     )
 
 

@@ -45,10 +45,14 @@ class Forward:
     autocast: tuple[str, str] | None  # (device type, dtype name) of the active region for any device
     output: Any = None
     error: BaseException | None = None
-    #: survey forwards only (the first few with grad of each root): every module called inside, in order, repeats kept out
+    #: survey forwards only (the first few with grad of each root): every module called inside, once, in order
     called: dict[int, nn.Module] | None = None
     #: survey forwards only: outputs' dtype of the leaf layers called inside, by module id
     dtypes: dict[int, torch.dtype] | None = None
+    #: survey forwards only: modules that ran with grad disabled, by id
+    without_grad: set[int] = field(default_factory=set)
+    #: after an error: the innermost module it came out of
+    failed: nn.Module | None = None
     #: modules constructed while it ran: (module, site)
     built: list[tuple[nn.Module, int | None]] = field(default_factory=list)
     number: int = 0  # counts forwards
@@ -92,13 +96,16 @@ class GradCall:
 
 @dataclass(slots=True)
 class OptimizerMade:
-    """An optimizer was constructed. `groups` is the `params` argument as given (iterators already listed). `optimizer_made`."""
+    """An optimizer was constructed. `optimizer_made`.
+
+    `given`: settings that the user wrote (a value that is not the default, or a keyword in the source of the call).
+    """
 
     optimizer: Optimizer
-    groups: Any
+    groups: list[Any]  # per group the object given as "params" (the list itself when there are no group dictionaries)
     site: int | None
     frame: FrameType | None
-    given: frozenset[str]  # names of keyword arguments the user wrote
+    given: frozenset[str]
     serial: int
 
 
@@ -141,7 +148,10 @@ class SchedulerMade:
 
 @dataclass(slots=True)
 class SchedulerStep:
-    """`scheduler.step(...)`; `inner` when another scheduler's step calls it. Not told from constructors. `scheduler_begin`, `scheduler_end`."""
+    """`scheduler.step(...)`. `scheduler_begin`, `scheduler_end`. Not told from constructors.
+
+    `inner`: another scheduler's step calls it.
+    """
 
     scheduler: Any
     site: int | None
@@ -190,7 +200,7 @@ class StateLoaded:
 
 @dataclass(slots=True)
 class Initialised:
-    """A function of torch.nn.init called by user code on a tensor (not from a layer's own constructor). `initialised`."""
+    """A function of torch.nn.init called by user code (not by a layer's own constructor). `initialised`."""
 
     tensor: torch.Tensor
     function: str

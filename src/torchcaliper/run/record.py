@@ -86,7 +86,9 @@ class Parameter:
     looks: int = 0  # backward passes after which it was looked at
     first_gradient: int | None = None  # step
     moved: bool | None = None  # value differs from the one first seen (None: not compared)
-    assigned_site: int | None = None  # where its layer (or itself) is bound to its owner; filled for those without gradient
+    assigned_site: int | None = (
+        None  # where its layer (or itself) is bound to its owner; filled for those without gradient
+    )
     library: bool = False  # the class that owns its layer is not the user's; filled for those without gradient
     unused_part: str = ""  # path of the largest part of the network around it that never got a gradient
     loaded: bool = False  # its value was loaded or copied into it: a teacher, a target network, a pretrained part
@@ -165,7 +167,7 @@ class HiddenModules:
 
 @dataclass(slots=True)
 class HiddenTensor:
-    """A learnable tensor (a leaf that requires grad, or a Parameter in a container) that its module does not register."""
+    """A learnable tensor (a leaf requiring grad, or a Parameter in a container) that its module does not register."""
 
     root: int
     owner: str
@@ -358,7 +360,7 @@ class Call:
 
 @dataclass(slots=True)
 class Pattern:
-    """One order of calls between two steps of an optimizer (the step is last); how often it occurred, and when first."""
+    """One order of calls between two steps of an optimizer (the step is last), how often and when it occurred."""
 
     optimizer: int
     calls: list[Call]
@@ -372,7 +374,9 @@ class Scheduler:
     name: str
     site: int | None
     optimizer: int
-    settings: dict[str, Any] = field(default_factory=dict)  # T_max, total_steps, milestones, step_size, gamma, mode, ...
+    settings: dict[str, Any] = field(
+        default_factory=dict
+    )  # T_max, total_steps, milestones, step_size, gamma, mode, ...
     owned_by: int | None = None  # a SequentialLR/ChainedScheduler that steps it
     calls: int = 0
     step_site: int | None = None
@@ -394,7 +398,9 @@ class Scheduler:
     replaced: bool = False  # a later scheduler of the same optimizer was made
     backwards: int = 0  # backward passes that reached its optimizer since the scheduler was made
     metrics: list[float] = field(default_factory=list)  # ReduceLROnPlateau: what step() was given, first 512
-    losses: list[float | None] = field(default_factory=list)  # training loss (mean since the last call) beside each metric
+    losses: list[float | None] = field(
+        default_factory=list
+    )  # training loss (mean since the last call) beside each metric
     evaluation_losses: list[float | None] = field(default_factory=list)  # mean of loss calls without grad, beside each
     metrics_equal_loss: int = 0  # metrics that equal a mean, sum or last value of the loss calls before them
 
@@ -663,7 +669,9 @@ class Retained:
     growing: bool = False  # a statement that adds to it was found
     graphs: int = 0  # steps whose graphs were alive at once, at most
     root: int | None = None  # the module whose outputs they are, where no loss of theirs is held
-    after_backward: bool = True  # False: made in evaluation and never gone through backward, so activations are kept too
+    after_backward: bool = (
+        True  # False: made in evaluation and never gone through backward, so activations are kept too
+    )
     in_loss: bool = False  # a later loss reaches the earlier graphs: backward walks through them again
     failed: bool = False  # backward raised: a graph reached through the holder had been freed
     first_step: int = 0

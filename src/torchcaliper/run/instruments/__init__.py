@@ -1,0 +1,30 @@
+"""Instruments: what is measured of a run. One file per instrument."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torchcaliper.run.session import Session
+
+
+def install(session: Session) -> None:
+    """Let every instrument hear its events."""
+    import importlib
+
+    for name, kind in (
+        ("ledger", "Ledger"),
+        ("protocol", "Protocol"),
+        ("modes", "Modes"),
+        ("lifetime", "Lifetime"),
+        ("copies", "Copies"),
+        ("failures", "Failures"),
+    ):
+        try:
+            module = importlib.import_module(f"torchcaliper.run.instruments.{name}")
+        except ModuleNotFoundError:
+            continue
+        try:
+            session.add(getattr(module, kind)(session))
+        except Exception as error:
+            session.fault(f"instrument {name}", error)

@@ -1,0 +1,164 @@
+"""Modules being called: the outermost call of each forward, and in surveyed ones the modules inside."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from torchcaliper.run.events import Forward
+from torchcaliper.run.patches import invisible
+
+if TYPE_CHECKING:
+    from torchcaliper.run.session import Session
+
+
+def autocast_region() -> tuple[str, str] | None:
+    """(device type, dtype) of the autocast region the calling thread is in."""
+    for device in _AUTOCAST_DEVICES:
+        if torch.is_autocast_enabled(device):
+            return device, str(torch.get_autocast_dtype(device)).removeprefix("torch.")
+    return None
+
+
+_AUTOCAST_DEVICES = ("cuda", "cpu") + (("mps",) if torch.backends.mps.is_built() else ())
+
+
+def install(session: Session) -> None:
+    local, objects, patches = session.local, session.objects, session.patches
+    original = nn.Module.__call__
+    tracing = torch._C._get_tracing_state
+    compiling = torch.compiler.is_dynamo_compiling
+    with_parameters: dict[int, weakref.ref[nn.Module]] = {}
+    surveys = session.surveys
+    thread = threading.get_ident
+
+    def begin(module: nn.Module, args: Any, kwargs: Any) -> Forward | None:
+        if local.backward or thread() != session.thread or tracing() is not None:
+            return None
+        known = with_parameters.get(id(module))
+        if known is None or known() is not module:
+            if next(module.parameters(), None) is None:
+                return None
+            with_parameters[id(module)] = weakref.ref(module)
+        grad = torch.is_grad_enabled()
+        frame = session.sites.user_frame(sys._getframe(2))
+        root = objects.unwrap(module)
+        number = objects.root(root)
+        run = session.run
+        event = Forward(
+            module=module,
+            root=root,
+            site=session.site(frame),
+            frame=frame,
+            args=args,
+            kwargs=kwargs,
+            training=root.training,
+            grad=grad,
+            inference=torch.is_inference_mode_enabled(),
+            autocast=autocast_region(),
+            number=run.forwards,
+        )
+        run.forwards += 1
+        if run.forwards & (run.forwards - 1) == 0 and objects.refresh_root(root):
+            surveys.again()
+        record = run.ledger.roots[number]
+        if record.call_site is None:
+            record.call_site = event.site
+        compiled = (root is not module and "_orig_mod" in module._modules) or root._compiled_call_impl is not None
+        if compiled or isinstance(root, torch.jit.ScriptModule):
+            session.operators.forbid()
+        if grad:
+            if surveys.take(number):
+                objects.refresh_root(root)
+                event.called, event.dtypes = {}, {}
+                local.survey = event
+            if session.operators.wanted:
+                session.operators.start()
+        elif session.operators.on:
+            session.operators.stop()
+        session.emit("forward_begin", event)
+        return event
+
+    def end(event: Forward, output: Any, error: BaseException | None) -> None:
+        local.survey = local.forward = None
+        event.output, event.error = output, error
+        if error is not None:
+            failed = local.failed
+            event.failed = failed[1] if failed is not None and failed[0] == id(error) else event.module
+            session.failed("module", error, event.site)
+        local.failed = None
+        session.emit("forward_end", event)
+        event.frame = None
+
+    def surveyed(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        event = local.survey
+        event.called.setdefault(id(module), module)
+        if not torch.is_grad_enabled():
+            event.without_grad.add(id(module))
+        output = original(module, *args, **kwargs)
+        if isinstance(output, torch.Tensor) and not module._modules:
+            event.dtypes[id(module)] = output.dtype
+        return output
+
+    invisible(surveyed)  # type: ignore[arg-type]
+
+    def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        if compiling() or local.inside or local.busy:
+            try:
+                return original(self, *args, **kwargs) if local.survey is None else surveyed(self, args, kwargs)
+            except BaseException as error:
+                _strip(error, surveyed)
+                if local.failed is None or local.failed[0] != id(error):
+                    local.failed = (id(error), self)
+                raise
+        event = None
+        try:
+            event = begin(self, args, kwargs)
+        except Exception as error:
+            patches.fault("Module.__call__", error)
+        except BaseException as error:
+            error.__traceback__ = None
+            raise
+        if event is None:
+            try:
+                return original(self, *args, **kwargs)
+            except BaseException as error:
+                error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+                raise
+        local.inside = 1
+        local.forward = event
+        try:
+            output = original(self, *args, **kwargs)
+        except BaseException as error:
+            local.inside = 0
+            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+            try:
+                end(event, None, error)
+            except Exception as own:
+                patches.fault("Module.__call__", own)
+            raise
+        local.inside = 0
+        try:
+            end(event, output, None)
+        except Exception as error:
+            patches.fault("Module.__call__", error)
+        except BaseException as error:
+            error.__traceback__ = None
+            raise
+        return output
+
+    session.patches.replace(nn.Module, "__call__", invisible(__call__))  # type: ignore[arg-type]
+
+
+def _strip(error: BaseException, surveyed: Callable[..., Any]) -> None:
+    """Take our own entries off the head of a traceback."""
+    trace = error.__traceback__ and error.__traceback__.tb_next
+    while trace is not None and trace.tb_frame.f_code is surveyed.__code__:  # type: ignore[attr-defined]
+        trace = trace.tb_next
+    error.__traceback__ = trace

@@ -1,0 +1,137 @@
+"""What a watched process tells while it runs and when it ends: live lines, the saved record, the closing summary."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from torchcaliper.configuration import Settings
+from torchcaliper.findings import Finding, Severity
+from torchcaliper.judgement import judge, merge
+from torchcaliper.report import console
+from torchcaliper.report import json as json_report
+from torchcaliper.report.summary import RunSummary
+from torchcaliper.report.terminal import shows_colour, width_of
+from torchcaliper.run.directory import RunDirectory
+from torchcaliper.run.record import Run
+
+#: first descriptor we may take for our copy of stderr: the program's own files keep the numbers they would have had
+_HIGH_DESCRIPTOR = 500
+
+
+def own_stderr() -> TextIO:
+    """The process's stderr, whatever the program later does to `sys.stderr` or to descriptor 2."""
+    try:
+        import fcntl
+
+        descriptor = fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, _HIGH_DESCRIPTOR)
+    except (ImportError, OSError, ValueError):
+        try:
+            descriptor = os.dup(2)
+        except OSError:
+            return sys.stderr
+    return os.fdopen(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace", newline="")
+
+
+class Telling:
+    """One process's voice. `root`: it is the program's first process, which writes the summary and `--output`."""
+
+    def __init__(self, directory: Path, options: dict[str, Any], *, root: bool, rank: int | None) -> None:
+        self._directory = RunDirectory(directory)
+        self._process = directory / f"process-{os.getpid()}"
+        self._options = options
+        self._settings = Settings.from_options(options)
+        self._cwd = str(self._directory.about.get("cwd") or os.getcwd())
+        self._root = root
+        self._audible = rank in (None, 0)
+        self._told: set[Any] = set()
+        self._stream = own_stderr()
+        self._colour = shows_colour(self._stream)
+        self.faults: list[str] = []
+
+    def say(self, text: str) -> None:
+        """One line of our own."""
+        if self._audible:
+            self._write(text + "\n")
+        self.faults.append(text)
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._audible = False  # nobody listens any more
+
+    def judged(self, run: Run) -> None:
+        """Judge the record and tell what is new and certain."""
+        faults: list[str] = []
+        for finding in judge(run, self._settings, faults):
+            if finding.severity > Severity.ADVICE and finding.identity not in self._told:
+                self._told.add(finding.identity)
+                live = self._audible and not self._options.get("quiet") and self._options.get("format") != "json"
+                if live and not self._told_elsewhere(finding):
+                    width = width_of(self._stream)
+                    self._write(console.render_finding(finding, self._cwd, width, self._colour, live=True) + "\n")
+        for fault in faults:
+            if fault not in self.faults:
+                self.say(f"torchcaliper: {fault}")
+
+    def _told_elsewhere(self, finding: Finding) -> bool:
+        """Whether another process of the run has told the same finding; notes that this one has."""
+        key = json.dumps([finding.code, finding.location and [finding.location.path, finding.location.line]])
+        path = self._directory.path / "told.jsonl"
+        try:
+            known = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+            if key in known:
+                return True
+            with path.open("a", encoding="utf-8") as file:
+                file.write(key + "\n")
+        except OSError:
+            pass
+        return False
+
+    def saved(self, run: Run) -> None:
+        """Write the record, whole or not at all."""
+        self._process.mkdir(parents=True, exist_ok=True)
+        _replace(self._process / "record.json", run.to_json())
+        if self._root and self._options.get("output") and self._options.get("format") == "json":
+            # Kept up to date, so that a program that leaves by os._exit or a signal has its answer there.
+            _replace(Path(self._options["output"]), self._document([run], judge(run, self._settings)))
+
+    def _document(self, runs: Sequence[Run], findings: Sequence[Finding]) -> str:
+        return json.dumps(json_report.document(findings, "run", RunSummary.of(runs), self._cwd), indent=1) + "\n"
+
+    def close(self, run: Run, faults: Sequence[str]) -> None:
+        """The process ends: the summary, and `--output`."""
+        if faults:
+            (self._process / "faults.log").write_text("\n".join(faults), encoding="utf-8", errors="backslashreplace")
+        if not self._root:
+            return
+        others = [r for r in self._directory.records() if r.program.pid != run.program.pid]
+        records = [run, *others]
+        findings = merge(f for record in records for f in judge(record, self._settings))
+        summary = RunSummary.of(others if others and run.steps == 0 else records)
+        output, machine = self._options.get("output"), self._options.get("format") == "json"
+        advice = self._settings.advice
+        if output is not None:
+            text = self._document(records, findings) if machine else ""
+            if not machine:
+                text = console.render(findings, summary, self._cwd, 100, False, advice=advice)
+            _replace(Path(output), text)
+        elif machine:
+            self._write(self._document(records, findings))
+        loud = any(f.severity > Severity.ADVICE for f in findings)
+        if not self._audible or (machine and output is None) or (self._options.get("quiet") and not loud):
+            return
+        width = width_of(self._stream)
+        self._write(console.render_summary(findings, summary, advice, width, self._colour, cwd=self._cwd))
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+    os.replace(temporary, path)
