@@ -49,6 +49,8 @@ class Objects:
     def unwrap(module: nn.Module) -> nn.Module:
         """The program's own module inside DDP, DataParallel or torch.compile."""
         for _ in range(8):
+            if isinstance(module, torch.jit.ScriptModule):
+                break
             inner = module._modules.get("_orig_mod")
             if inner is None and isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
                 inner = module._modules.get("module")

@@ -86,7 +86,9 @@ class Patches:
 
         @functools.wraps(original)
         def watched(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or local.busy or label in off:
+            if compiling():
+                return original(*args, **kwargs)
+            if local.busy or label in off:
                 try:
                     return original(*args, **kwargs)
                 except BaseException as error:

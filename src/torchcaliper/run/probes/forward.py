@@ -70,8 +70,8 @@ def install(session: Session) -> None:
         record = run.ledger.roots[number]
         if record.call_site is None:
             record.call_site = event.site
-        compiled = (root is not module and "_orig_mod" in module._modules) or root._compiled_call_impl is not None
-        if compiled or isinstance(root, torch.jit.ScriptModule):
+        scripted = isinstance(root, torch.jit.ScriptModule)
+        if scripted or root._compiled_call_impl is not None or (root is not module and "_orig_mod" in module._modules):
             session.operators.forbid()
         if grad:
             if surveys.take(number):
@@ -109,7 +109,9 @@ def install(session: Session) -> None:
     invisible(surveyed)  # type: ignore[arg-type]
 
     def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
-        if compiling() or local.inside or local.busy:
+        if compiling():  # Dynamo traces this very function: nothing here may depend on our state
+            return original(self, *args, **kwargs)
+        if local.inside or local.busy:
             try:
                 return original(self, *args, **kwargs) if local.survey is None else surveyed(self, args, kwargs)
             except BaseException as error:
