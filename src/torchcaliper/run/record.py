@@ -401,6 +401,7 @@ class Scheduler:
     losses: list[float | None] = field(
         default_factory=list
     )  # training loss (mean since the last call) beside each metric
+    samples: list[int] = field(default_factory=list)  # samples evaluated without grad before each metric
     evaluation_losses: list[float | None] = field(default_factory=list)  # mean of loss calls without grad, beside each
     metrics_equal_loss: int = 0  # metrics that equal a mean, sum or last value of the loss calls before them
 

@@ -14,7 +14,14 @@ def install(session: Session) -> None:
 
     for name, kind in (
         ("ledger", "Ledger"),
+        ("survey", "Survey"),
+        ("movement", "Movement"),
+        ("cuts", "Cuts"),
+        ("freezes", "Freezes"),
+        ("initialisations", "Initialisations"),
         ("protocol", "Protocol"),
+        ("schedulers", "Schedulers"),
+        ("loaders", "Loaders"),
         ("modes", "Modes"),
         ("lifetime", "Lifetime"),
         ("copies", "Copies"),
