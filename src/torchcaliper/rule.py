@@ -122,14 +122,18 @@ def fold(findings: Iterable[Finding]) -> list[Finding]:
     absorbed: dict[int, int] = {}
     for i, cause in enumerate(told):
         for j, effect in enumerate(told):
-            if i != j and effect.code in explains.get(cause.code, ()) and cause.subjects & effect.subjects:
+            if i == j or absorbed.get(i) == j:
+                continue
+            if effect.code in explains.get(cause.code, ()) and cause.subjects & effect.subjects:
                 absorbed.setdefault(j, i)
     result = []
     for i, finding in enumerate(told):
         if i in absorbed:
             continue
         extra = [told[j] for j, cause in absorbed.items() if _root(absorbed, cause) == i]
-        also = tuple(Evidence(Text("{code}: {message}", {"code": e.code, "message": e.message.render()}), e.location) for e in extra)
+        also = tuple(
+            Evidence(Text("{code}: {message}", {"code": e.code, "message": e.message}), e.location) for e in extra
+        )
         result.append(replace(finding, evidence=finding.evidence + also) if also else finding)
     return result
 
