@@ -23,9 +23,16 @@ def install(session: Session) -> None:
         ("schedulers", "Schedulers"),
         ("loaders", "Loaders"),
         ("modes", "Modes"),
+        ("dropout", "Dropout"),
+        ("parametrisation", "Parametrisation"),
+        ("autocast", "Autocast"),
         ("lifetime", "Lifetime"),
+        ("memory", "Memory"),
         ("copies", "Copies"),
+        ("averages", "Averages"),
         ("failures", "Failures"),
+        ("overwritten", "Overwritten"),
+        ("nonleaf", "NonLeaf"),
     ):
         try:
             module = importlib.import_module(f"torchcaliper.run.instruments.{name}")
