@@ -23,7 +23,16 @@ class Tag:
     __slots__ = ("__weakref__", "backwards", "clock", "forward", "number", "root", "site", "step", "training")
 
     def __init__(
-        self, number: int, step: int, backwards: int, *, root: int | None, site: int | None, forward: bool, clock: int, training: bool
+        self,
+        number: int,
+        step: int,
+        backwards: int,
+        *,
+        root: int | None,
+        site: int | None,
+        forward: bool,
+        clock: int,
+        training: bool,
     ) -> None:
         self.number = number
         self.step = step  # optimizer steps done before
