@@ -163,6 +163,7 @@ class HiddenModules:
     trainable: bool = True
     optimized: bool = False  # some optimizer holds them
     moved: bool = False  # their values change all the same (updated by hand)
+    loaded: bool = False  # a state was loaded into them: a pretrained part kept aside
 
 
 @dataclass(slots=True)
@@ -357,6 +358,10 @@ class Call:
     flags: list[str] = field(default_factory=list)
     times: int = 1
 
+    def has(self, *flags: str) -> bool:
+        """Whether it carries one of the flags."""
+        return any(flag in self.flags for flag in flags)
+
 
 @dataclass(slots=True)
 class Pattern:
@@ -367,6 +372,15 @@ class Pattern:
     count: int
     first_step: int
     last_step: int
+
+    @property
+    def step(self) -> Call:
+        """The step that ends it."""
+        return self.calls[-1]
+
+    def places(self, kind: str) -> list[int]:
+        """Indices of the calls of a kind."""
+        return [i for i, call in enumerate(self.calls) if call.kind == kind]
 
 
 @dataclass(slots=True)
@@ -497,6 +511,15 @@ class Protocol:
     #: stretches of training between evaluations, and between calls of train() (both with two steps at least)
     evaluation_blocks: int = 0
     mode_blocks: int = 0
+    #: statements `optimizer.zero_grad` without parentheses; looked for once gradients are seen to pile up
+    uncalled_zero_grads: list[int] = field(default_factory=list)
+
+    def by_optimizer(self) -> dict[int, list[Pattern]]:
+        """The patterns of every optimizer that stepped."""
+        found: dict[int, list[Pattern]] = {}
+        for pattern in self.patterns:
+            found.setdefault(pattern.optimizer, []).append(pattern)
+        return found
     autocast_dtypes: dict[str, int] = field(default_factory=dict)  # dtype of autocast regions around training forwards
 
 
@@ -544,6 +567,7 @@ class ForwardKind:
     fixed_input: int = 0  # groups given an input that an earlier group was given too and no training forward ever was
     direct_loss: int = 0  # calls with gradient whose output went straight into a loss
     chained: int = 0  # calls whose output went straight into another root
+    train_after: int = 0  # groups after which the calling function itself called train()
     layers: list[str] = field(default_factory=list)  # dropout and BatchNorm layers in training mode when first seen
 
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 #: operators that turn a tensor into plain values
 _VALUES = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__array__"})
 #: operators that make a tensor of plain values
-_MAKERS = frozenset({"tensor", "as_tensor", "from_numpy", "asarray", "scalar_tensor", "full", "full_like", "new_tensor", "new_full"})
+_MAKERS = frozenset(
+    {"tensor", "as_tensor", "from_numpy", "asarray", "scalar_tensor", "full", "full_like", "new_tensor", "new_full"}
+)
 #: their result has the argument's form, not its values
 _FORMS = ("_like", "new_")
 #: graph walks per look (some 4 us a node), nodes per walk, and looks asked for on suspicion

@@ -88,9 +88,10 @@ class Freezes(Instrument):
         """A part that was put in evaluation mode, and is now back in training mode as a part of `module`."""
         for entry in self._evaluated.values():
             part = entry.module()
-            if part is not None and part is not module and part.training and entry.undone_by is None:
-                if any(m is part for m in module.modules()):
-                    entry.undone_by = site
+            if part is None or part is module or not part.training or entry.undone_by is not None:
+                continue
+            if any(m is part for m in module.modules()):
+                entry.undone_by = site
 
     def on_forward_end(self, event: Forward) -> None:
         if not event.grad or not event.training:
@@ -115,19 +116,31 @@ class Freezes(Instrument):
             del self._undone[key]
             if part.training and (_keeps_statistics(part) or _drops(part)):
                 root = self.session.objects.root(event.root)
-                self._add(FreezeNote("undone-in-train", root, _path(event.root, part), site, _count(part), True, type(owner).__name__))
+                self._add(
+                    FreezeNote(
+                        "undone-in-train", root, _path(event.root, part), site, _count(part), True, type(owner).__name__
+                    )
+                )
 
     def _count_taken_back(self, event: Forward) -> None:
         for entry in self._evaluated.values():
             part = entry.module()
-            if entry.undone_by is None or part is None or not part.training or part is event.root or entry.note is not None:
+            if (
+                entry.undone_by is None
+                or part is None
+                or not part.training
+                or part is event.root
+                or entry.note is not None
+            ):
                 continue
             if any(p.requires_grad for p in part.parameters()) or not any(m is part for m in event.root.modules()):
                 continue
             entry.forwards += 1
             if entry.forwards >= 3:
                 root = self.session.objects.root(event.root)
-                entry.note = FreezeNote("undone-by-train", root, _path(event.root, part), entry.site, _count(part), True)
+                entry.note = FreezeNote(
+                    "undone-by-train", root, _path(event.root, part), entry.site, _count(part), True
+                )
                 undone = self.run.at(entry.undone_by)
                 entry.note.detail = f"{undone.path}:{undone.line}" if undone is not None else ""
                 self._add(entry.note)
@@ -201,9 +214,7 @@ def _freeze_in_train(kind: type, module: nn.Module) -> tuple[str, int] | None:
     return _first_freeze(path, method.body, arguments, module)
 
 
-def _first_freeze(
-    path: str, body: list[ast.stmt], arguments: list[str], module: nn.Module
-) -> tuple[str, int] | None:
+def _first_freeze(path: str, body: list[ast.stmt], arguments: list[str], module: nn.Module) -> tuple[str, int] | None:
     for statement in body:
         if isinstance(statement, ast.If):
             holds = _holds(statement.test, arguments, module)
@@ -230,9 +241,10 @@ def _freezes(statement: ast.stmt) -> bool:
             off = len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and node.args[0].value is False
             if node.func.attr in ("requires_grad_", "train") and off:
                 return True
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is False:
-            if any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets):
-                return True
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is False):
+            continue
+        if any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets):
+            return True
     return False
 
 

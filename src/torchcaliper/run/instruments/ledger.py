@@ -104,7 +104,7 @@ class Ledger(Instrument):
     def _list_site(
         self, frame: FrameType, names: dict[str, Any], parameters: list[torch.Tensor], default: int | None
     ) -> int | None:
-        """The statement that made a group's list: the local that holds the same parameters, else the groups' own list."""
+        """The statement that made a group's list: the local that holds the same parameters, else the groups' list."""
         wanted = [id(p) for p in parameters]
         chosen = None
         for name, value in names.items():
@@ -196,7 +196,7 @@ class Ledger(Instrument):
             self._ask_waiting()
 
     def _look(self, event: Backward) -> None:
-        objects, ledger, step = self.session.objects, self.run.ledger, self.session.step
+        objects, ledger = self.session.objects, self.run.ledger
         registered: set[int] = set()
         for _, root in objects.roots():
             objects.refresh_root(root)
@@ -219,7 +219,7 @@ class Ledger(Instrument):
                 self._had_gradient(index)
         for number, optimizer in objects.optimizers():
             self._look_at_optimizer(number, optimizer, had, event.site)
-        self._waiting = self._without_gradient(step)
+        self._waiting = self._without_gradient()
         self._cursor = 0
         if self._waiting and self._backwards >= _SETTLED:
             self._place_unused()
@@ -257,13 +257,17 @@ class Ledger(Instrument):
             left = [i for i in left if id(self.session.objects.tensor(i)) not in held]
         record.stale = left
 
-    def _without_gradient(self, step: int) -> list[int]:
-        """One parameter for each layer that had no gradient yet."""
+    def _without_gradient(self) -> list[int]:
+        """One parameter for each layer that had no gradient yet; of those without optimizer, too, whether they move."""
         first: dict[tuple[int | None, str], int] = {}
+        alone: dict[tuple[int | None, str], int] = {}
         for index, record in enumerate(self.run.ledger.parameters):
-            if record.registered and record.trainable and not record.gradients and record.looks > 1:
-                first.setdefault((record.root, record.module), index)
-        for index in first.values():
+            if record.registered and record.trainable and record.looks > 1:
+                if not record.gradients:
+                    first.setdefault((record.root, record.module), index)
+                elif not record.optimizers:
+                    alone.setdefault((record.root, record.module), index)
+        for index in (*first.values(), *alone.values()):
             tensor = self.session.objects.tensor(index)
             sample = self._samples.get(index)
             if tensor is None:
@@ -279,7 +283,8 @@ class Ledger(Instrument):
         """What holds for one parameter of a layer holds for the layer."""
         of = self.run.ledger.parameters[index]
         for record in self.run.ledger.parameters:
-            if record.root == of.root and record.module == of.module and not record.gradients:
+            same = record.root == of.root and record.module == of.module
+            if same and bool(record.gradients) == bool(of.gradients):
                 record.moved = moved
 
     def _ask_waiting(self) -> None:

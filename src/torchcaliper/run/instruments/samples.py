@@ -6,7 +6,7 @@ import weakref
 
 import torch
 
-#: values looked at per tensor, spread over it: an update that misses all of them leaves the tensor unchanged in practice
+#: values looked at per tensor, spread over it: an update that misses all of them hardly changes the tensor
 _VALUES = 64
 
 
@@ -53,7 +53,7 @@ class Sample:
             now = spread(tensor)
             if now.shape != self._values.shape or now.device != self._values.device:
                 return None
-            # NaN differs from itself: a tensor of NaN would seem to move, so it is compared as "not equal and not both NaN"
+            # NaN differs from itself, and a tensor of NaN would seem to move: two NaN count as equal
             moved_now = ((now != self._values) & ~((now != now) & (self._values != self._values))).any()
             grad = tensor.grad if tensor.is_leaf else None
             gradient_now = spread(grad).ne(0).any() if grad is not None and not grad.is_sparse else moved_now & False

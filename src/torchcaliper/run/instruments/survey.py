@@ -55,6 +55,7 @@ class Survey(Instrument):
         self._known: set[tuple[int, int, str]] = set()  # (root, id of the owner, attribute)
         self._candidates: dict[tuple[int, int, str], weakref.ref[torch.Tensor]] = {}
         self._built: dict[tuple[int, int | None], tuple[BuiltInForward, torch.Tensor | None]] = {}
+        self._last_built: dict[tuple[int, int | None], weakref.ref[nn.Module]] = {}
         self._checks = 0
         self._surveys: dict[int, int] = {}
 
@@ -118,7 +119,8 @@ class Survey(Instrument):
                 calls=1,
             )
             same = next(
-                (f.record for f in self._found if isinstance(f.record, HiddenModules) and _alike(f.record, record)), None
+                (f.record for f in self._found if isinstance(f.record, HiddenModules) and _alike(f.record, record)),
+                None,
             )
             if same is not None:  # the same line in each of several blocks
                 same.modules += record.modules
@@ -148,7 +150,10 @@ class Survey(Instrument):
                     inside = [
                         t
                         for t in _items(value)
-                        if isinstance(t, torch.Tensor) and t.requires_grad and t.is_leaf and id(t) not in registered | given
+                        if isinstance(t, torch.Tensor)
+                        and t.requires_grad
+                        and t.is_leaf
+                        and id(t) not in registered | given
                     ]
                     if inside and self._seen_before(key, inside[0]):
                         self._add_tensor(key, module, inside, f"{where}[...]")
@@ -214,7 +219,10 @@ class Survey(Instrument):
         for found in self._found:
             if not found.record.optimized:
                 indices = [objects.known_parameter(t) for r in found.tensors if (t := r()) is not None]
-                found.record.optimized = any(i is not None and parameters[i].optimizers for i in indices)
+                known = [parameters[i] for i in indices if i is not None]
+                found.record.optimized = any(p.optimizers for p in known)
+                if isinstance(found.record, HiddenModules):
+                    found.record.loaded |= any(p.loaded for p in known)
             if not found.record.moved and any((seen := s.look()) is not None and seen[0] for s in found.samples):
                 found.record.moved = True
 
@@ -231,6 +239,11 @@ class Survey(Instrument):
             if not fresh and not (id(module) in kept and next(module.parameters(), None) is not None):
                 continue
             key = (root, site)
+            before = self._last_built.get(key)
+            earlier = before() if before is not None else None
+            self._last_built[key] = weakref.ref(module)
+            if earlier is not None and id(earlier) in kept and earlier is not module:
+                continue  # the one built before is still in use: each is built once, when it is first needed
             record, values = self._built.get(key, (None, None))
             if record is None:
                 record = BuiltInForward(root, [], site, first_step=self.session.step, constant=True)
@@ -324,7 +337,9 @@ class Survey(Instrument):
                 continue
             loops = _parameter_loops(tree)
             for node in ast.walk(tree):
-                if not isinstance(node, ast.Assign) or not (isinstance(node.value, ast.Constant) and node.value.value is False):
+                if not isinstance(node, ast.Assign) or not (
+                    isinstance(node.value, ast.Constant) and node.value.value is False
+                ):
                     continue
                 for target in node.targets:
                     if isinstance(target, ast.Attribute) and target.attr == attribute:
@@ -353,7 +368,8 @@ def _items(value: Any, limit: int = 1000) -> Iterator[Any]:
 
 def _leaves(tensor: torch.Tensor, limit: int = 256) -> list[torch.Tensor]:
     """Leaves that a tensor was computed from."""
-    found, stack, seen = [], [tensor.grad_fn], set()
+    found: list[torch.Tensor] = []
+    stack, seen = [tensor.grad_fn], set[Any]()
     while stack and len(seen) < limit:
         node = stack.pop()
         if node is None or node in seen:
@@ -387,7 +403,7 @@ def _holders(root: nn.Module, wanted: set[int]) -> Iterator[tuple[nn.Module, nn.
 def _search(
     value: Any, where: str, wanted: set[int], visited: set[int], left: list[int], depth: int
 ) -> Iterator[tuple[nn.Module, str]]:
-    if isinstance(value, _SCALARS) and not isinstance(value, types.FunctionType) or isinstance(value, torch.Tensor):
+    if isinstance(value, torch.Tensor) or (isinstance(value, _SCALARS) and not isinstance(value, types.FunctionType)):
         return
     if id(value) in visited or depth < 0 or left[0] <= 0:
         return
