@@ -21,7 +21,7 @@ def install(session: Session) -> None:
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ModeSet:
         module = args[0]
         mode = args[1] if len(args) > 1 else kwargs.get("mode", True)
-        caller = sys._getframe(2)
+        caller = sys._getframe(3)  # around this function stand the two wrappers of train()
         if caller.f_code.co_name == "eval" and sites.is_torch(caller.f_code.co_filename) and caller.f_back is not None:
             caller = caller.f_back  # Module.eval calls self.train(False)
         frame = sites.user_frame(caller)
