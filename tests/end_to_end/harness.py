@@ -41,17 +41,8 @@ def write(folder: Path, name: str, text: str) -> Path:
     return file
 
 
-def execute(
-    command: Sequence[str],
-    folder: Path,
-    *,
-    stdin: str = "",
-    environment: Mapping[str, str] | None = None,
-    send: signal.Signals | None = None,
-    timeout: float = 120.0,
-) -> Outcome:
-    """Run a command in `folder`. With `send`, that signal is sent to it when it has printed the line `ready`."""
-    child = subprocess.Popen(
+def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         list(command),
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100", **(environment or {})},
@@ -62,50 +53,73 @@ def execute(
         # A shell's background job, such as a CI step may be, ignores Ctrl-C, and its children with it.
         preexec_fn=_hear_interrupts if os.name != "nt" else None,
     )
-    try:
-        head = ""
-        if send is not None:
-            assert child.stdout is not None
-            while not head.endswith("ready\n"):
-                line = child.stdout.readline()
-                if not line:
-                    break
-                head += line
-            # Let it go on from printing to what it does next.
-            time.sleep(0.3)
-            child.send_signal(send)
-        stdout, stderr = child.communicate(stdin, timeout=timeout)
-    finally:
-        if child.poll() is None:
-            child.kill()
-            child.communicate()
+
+
+def _finish(child: subprocess.Popen[str], stdin: str, send: signal.Signals | None) -> Outcome:
+    head = ""
+    if send is not None:
+        assert child.stdout is not None
+        while not head.endswith("ready\n"):
+            line = child.stdout.readline()
+            if not line:
+                break
+            head += line
+        # Let it go on from printing to what it does next.
+        time.sleep(0.3)
+        child.send_signal(send)
+    stdout, stderr = child.communicate(stdin, timeout=120)
     return Outcome(child.returncode, head + stdout, stderr)
+
+
+def execute(
+    *commands: Sequence[str],
+    folder: Path,
+    stdin: str = "",
+    environment: Mapping[str, str] | None = None,
+    send: signal.Signals | None = None,
+) -> list[Outcome]:
+    """Run commands in `folder`, side by side. With `send`, each is sent that signal when it has printed `ready`."""
+    children = [_start(command, folder, environment) for command in commands]
+    try:
+        return [_finish(child, stdin, send) for child in children]
+    finally:
+        for child in children:
+            if child.poll() is None:
+                child.kill()
+                child.communicate()
 
 
 def _hear_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def plain(program: Sequence[str], folder: Path, *, flags: Sequence[str] = (), **keywords: Any) -> Outcome:
-    """Run `python PROGRAM...`."""
-    return execute([sys.executable, *flags, *program], folder, **keywords)
+def python(program: Sequence[str], flags: Sequence[str] = ()) -> list[str]:
+    """The command `python PROGRAM...`."""
+    return [sys.executable, *flags, *program]
 
 
-def watched(
+def caliper(program: Sequence[str], options: Sequence[str] = SILENT, flags: Sequence[str] = ()) -> list[str]:
+    """The command `python -m torchcaliper run OPTIONS... PROGRAM...`."""
+    return [sys.executable, *flags, "-m", "torchcaliper", "run", *options, *program]
+
+
+def watched(program: Sequence[str], folder: Path, options: Sequence[str] = SILENT, **keywords: Any) -> Outcome:
+    """Run a program under watch."""
+    return execute(caliper(program, options), folder=folder, **keywords)[0]
+
+
+def both(
     program: Sequence[str],
     folder: Path,
     *,
     options: Sequence[str] = SILENT,
     flags: Sequence[str] = (),
     **keywords: Any,
-) -> Outcome:
-    """Run `python -m torchcaliper run OPTIONS... PROGRAM...`."""
-    return execute([sys.executable, *flags, "-m", "torchcaliper", "run", *options, *program], folder, **keywords)
-
-
-def both(program: Sequence[str], folder: Path, **keywords: Any) -> tuple[Outcome, Outcome]:
+) -> tuple[Outcome, Outcome]:
     """What plain Python and the watch make of the same program."""
-    return plain(program, folder, **keywords), watched(program, folder, **keywords)
+    commands = python(program, flags), caliper(program, options, flags)
+    expected, found = execute(*commands, folder=folder, **keywords)
+    return expected, found
 
 
 def assert_same(program: Sequence[str], folder: Path, **keywords: Any) -> Outcome:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import SILENT, Outcome, assert_same, attached, both, document, execute, plain, runs, watched, write
+from harness import SILENT, Outcome, assert_same, attached, both, document, execute, runs, watched, write
 
 import torchcaliper
 
@@ -425,7 +425,8 @@ def ranks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
     """A folder with a program for two ranks, and what comes out of it under plain torchrun."""
     folder = tmp_path_factory.mktemp("ranks")
     write(folder, "t.py", training(RANKS))
-    return folder, execute([*TORCHRUN, "--standalone", "--nproc-per-node", "2", "t.py", "x"], folder).sorted()
+    command = [*TORCHRUN, "--standalone", "--nproc-per-node", "2", "t.py", "x"]
+    return folder, execute(command, folder=folder)[0].sorted()
 
 
 def _entry_point(folder: Path, name: str, module: str) -> Path:
@@ -446,11 +447,12 @@ def test_torchrun(ranks: tuple[Path, Outcome], tmp_path: Path, form: str) -> Non
         path = {"PATH": f"{torchrun.parent}{os.pathsep}{os.environ['PATH']}"}
         found = watched(["torchrun", *arguments, "t.py", "x"], tmp_path, environment=path)
     elif form == "module":
-        found = execute([*TORCHRUN, *arguments, "-m", "torchcaliper", "run", *SILENT, "t.py", "x"], tmp_path)
+        command = [*TORCHRUN, *arguments, "-m", "torchcaliper", "run", *SILENT, "t.py", "x"]
+        found = execute(command, folder=tmp_path)[0]
     else:
         ours = _entry_point(tmp_path, "bin/torchcaliper", "torchcaliper.cli")
-        command = [str(ours), "run", *SILENT, sys.executable, "-u", "t.py", "x"]
-        found = execute([*TORCHRUN, *arguments, "--no-python", *command], tmp_path)
+        program = [str(ours), "run", *SILENT, sys.executable, "-u", "t.py", "x"]
+        found = execute([*TORCHRUN, *arguments, "--no-python", *program], folder=tmp_path)[0]
     assert found.code == expected.code == 0, found.stderr
     assert found.sorted().stdout == expected.stdout
     # Around, the launcher of the ranks imports torch, too.
@@ -479,8 +481,8 @@ def test_sitecustomize_and_usercustomize_of_the_user(tmp_path: Path) -> None:
     python = getattr(sys, "_base_executable", sys.executable)
     ours = str(Path(torchcaliper.__file__).parents[1])
     environment = {"PYTHONPATH": os.pathsep.join([ours, str(tmp_path / "site")])}
-    expected = execute([python, "t.py"], tmp_path, environment=environment)
-    found = execute([python, "-m", "torchcaliper", "run", "--quiet", "t.py"], tmp_path, environment=environment)
+    commands = [python, "t.py"], [python, "-m", "torchcaliper", "run", "--quiet", "t.py"]
+    expected, found = execute(*commands, folder=tmp_path, environment=environment)
     # The launcher is a Python, too, and has run both before the program's own did.
     *before, last = expected.stdout.splitlines()
     assert found.stdout.splitlines()[-1] == last
@@ -586,8 +588,7 @@ def test_wrong_usage_is_one_line(tmp_path: Path, words: list[str], said: str) ->
 def test_our_words_come_after_the_programs(tmp_path: Path) -> None:
     tail = "import atexit, sys\natexit.register(sys.stderr.write, 'goodbye\\n')\ntrain()\nraise ValueError('bad')\n"
     write(tmp_path, "t.py", training(tail))
-    expected = plain(["t.py"], tmp_path)
-    found = watched(["t.py"], tmp_path, options=("--ignore", SILENT[-1]))
+    expected, found = both(["t.py"], tmp_path, options=("--ignore", SILENT[-1]))
     assert (found.code, found.stdout) == (expected.code, expected.stdout)
     assert found.stderr.startswith(expected.stderr)
     assert "6 steps" in found.stderr.removeprefix(expected.stderr)
