@@ -136,6 +136,20 @@ def assignment(
     return None
 
 
+def rebinding(session: Session, owner: type, name: str) -> int | None:
+    """The statement outside of the constructor that stores a computed value in `self.name`; `forward`'s first."""
+    found = [
+        (function != "forward", n.lineno, path, function)
+        for path, scope, function in _scopes(session, owner)
+        if function != "__init__"
+        for n in _own_statements(scope)
+        if isinstance(n, ast.Assign | ast.AugAssign | ast.AnnAssign)
+        and any(_is(t, name, True) for t in _targets(n))
+        and not isinstance(n.value, ast.Constant)
+    ]
+    return session.sites.number(found[0][2], found[0][1], found[0][3]) if (found := sorted(found)) else None
+
+
 def growth(
     session: Session,
     owner: type | CodeType,

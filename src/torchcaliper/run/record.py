@@ -520,6 +520,7 @@ class Protocol:
         for pattern in self.patterns:
             found.setdefault(pattern.optimizer, []).append(pattern)
         return found
+
     autocast_dtypes: dict[str, int] = field(default_factory=dict)  # dtype of autocast regions around training forwards
 
 
@@ -567,7 +568,7 @@ class ForwardKind:
     fixed_input: int = 0  # groups given an input that an earlier group was given too and no training forward ever was
     direct_loss: int = 0  # calls with gradient whose output went straight into a loss
     chained: int = 0  # calls whose output went straight into another root
-    train_after: int = 0  # groups after which the calling function itself called train()
+    train_after: int = 0  # groups after which the calling function itself, below the call, called train()
     layers: list[str] = field(default_factory=list)  # dropout and BatchNorm layers in training mode when first seen
 
 
@@ -697,7 +698,9 @@ class Retained:
     after_backward: bool = (
         True  # False: made in evaluation and never gone through backward, so activations are kept too
     )
-    in_loss: bool = False  # a later loss reaches the earlier graphs: backward walks through them again
+    in_loss: bool | None = (
+        None  # a later loss reaches the earlier graphs, so backward walks through them again (None: not yet looked)
+    )
     failed: bool = False  # backward raised: a graph reached through the holder had been freed
     first_step: int = 0
 

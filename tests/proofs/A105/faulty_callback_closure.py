@@ -1,4 +1,5 @@
-# A logging function that is not running when the step ends keeps the losses in its closure. line: 10
+# A logging function that is not running when the step ends keeps the losses in its closure.
+# line: 11
 import torch
 from torch import nn
 

@@ -1,4 +1,6 @@
-# Validation losses are kept with their graphs: the evaluation runs with gradients. line: 19
+# Validation losses are kept with their graphs: the evaluation runs with gradients.
+# line: 21
+# also: A107
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
-# A training function returns the losses as a list of tensors. line: 14
+# A training function returns the losses as a list of tensors.
+# line: 15
 import torch
 from torch import nn
 

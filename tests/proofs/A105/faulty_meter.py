@@ -1,4 +1,5 @@
-# A meter averages loss tensors in its own attribute. line: 11
+# A meter averages loss tensors in its own attribute.
+# line: 12
 import torch
 from torch import nn
 

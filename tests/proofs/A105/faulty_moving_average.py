@@ -1,4 +1,5 @@
-# An exponential moving average of the loss is a tensor; gradients are accumulated over two batches. line: 18
+# An exponential moving average of the loss is a tensor; gradients are accumulated over two batches.
+# line: 19
 import torch
 from torch import nn
 

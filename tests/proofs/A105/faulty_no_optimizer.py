@@ -1,4 +1,5 @@
-# The updates are written by hand; the losses are kept as tensors. line: 18
+# The updates are written by hand; the losses are kept as tensors.
+# line: 19
 import torch
 
 torch.manual_seed(0)

@@ -1,4 +1,5 @@
-# The outputs of each training step are kept with their graphs for a metric. line: 18
+# The outputs of each training step are kept with their graphs for a metric.
+# line: 19
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
-# A script sums the loss tensor over the epoch. line: 17
+# A script sums the loss tensor over the epoch.
+# line: 18
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
-# A model keeps its LSTM state in an attribute and never detaches it. line: 14
+# A model keeps its LSTM state in an attribute and never detaches it.
+# line: 15
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
-# A recurrence written with plain tensors keeps its history; torch raises. line: 12
+# A recurrence written with plain tensors keeps its history; torch raises.
+# line: 13
 import torch
 
 torch.manual_seed(0)

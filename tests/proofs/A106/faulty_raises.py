@@ -1,4 +1,5 @@
-# The hidden state of a recurrent network goes into the next chunk; torch raises at the second backward. line: 11
+# The hidden state of a recurrent network goes into the next chunk; torch raises at the second backward.
+# line: 12
 import torch
 from torch import nn
 

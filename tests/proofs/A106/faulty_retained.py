@@ -1,4 +1,5 @@
-# retain_graph=True silences the error, and every backward goes through all steps before. line: 19
+# retain_graph=True silences the error, and every backward goes through all steps before.
+# line: 20
 import torch
 from torch import nn
 

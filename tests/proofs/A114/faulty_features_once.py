@@ -1,4 +1,5 @@
-# Features are computed once, before the loop, by an encoder that is trained as well. line: 17
+# Features are computed once, before the loop, by an encoder that is trained as well.
+# line: 18
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
-# A total over all steps goes backward each time; retain_graph=True silences the error. line: 15
+# A total over all steps goes backward each time; retain_graph=True silences the error.
+# line: 16
 import torch
 from torch import nn
 

@@ -70,8 +70,15 @@ class GraphRetained(Rule):
         for held in run.lifetime.retained:
             if held.failed:
                 yield self._failed(run, held)
-            elif held.graphs >= (VARIABLE if held.kind == "variable" else CONTAINER):
+            elif held.graphs >= (VARIABLE if held.kind == "variable" else CONTAINER) and not self._undecided(run, held):
                 yield self._kept(run, held)
+
+    def _undecided(self, run: Run, held: Retained) -> bool:
+        """Whether A106 or A114 may still turn out to be the cause."""
+        if run.ending is not None:
+            return False
+        suspected = any(r.across_steps for r in run.lifetime.retain_graph) or bool(run.lifetime.carried)
+        return held.in_loss is None or (held.in_loss and suspected)
 
     def _kept(self, run: Run, held: Retained) -> Finding:
         if held.kind == "variable":

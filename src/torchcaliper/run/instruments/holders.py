@@ -93,11 +93,18 @@ class _Places:
             if len(known) == 1 and depth:
                 for label, child in _ends(value):
                     if not isinstance(child, torch.Tensor):
-                        self.add(Place(f"{place.path}[{label}]", child, place.name, place.attribute, place.owner, place.code), depth - 1)
+                        self.add(
+                            Place(
+                                f"{place.path}[{label}]", child, place.name, place.attribute, place.owner, place.code
+                            ),
+                            depth - 1,
+                        )
         elif key not in self._visited and depth:
             self._visited.add(key)
             if isinstance(value, MethodType):
-                self.add(Place(place.path, value.__self__, place.name, place.attribute, place.owner, place.code), depth - 1)
+                self.add(
+                    Place(place.path, value.__self__, place.name, place.attribute, place.owner, place.code), depth - 1
+                )
             elif isinstance(value, FunctionType):
                 for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
                     try:
@@ -177,13 +184,22 @@ def places(session: Session) -> list[list[Place]]:
     return list(found.found.values())
 
 
-def graph_holders(session: Session, old: Callable[[Tag], bool], variable: int = VARIABLE) -> list[Holding]:
-    """The places that hold graphs for whose tags `old` holds, those first that a statement of the program adds to."""
+def graph_holders(
+    session: Session, old: Callable[[Tag], bool], age: Callable[[Tag], int], variable: int = VARIABLE
+) -> list[Holding]:
+    """The places that hold graphs for whose tags `old` holds, those that a statement of the program adds to if any.
+
+    `age` says which step a tag is of; `variable` is how many steps a single tensor must reach back to.
+    """
     sure: dict[int, Holding] = {}
     unsure: list[Holding] = []
     for ways in places(session):
         value = ways[0].value
-        found = _variable(value, old, variable) if isinstance(value, torch.Tensor) else _container(value, old, variable)
+        found = (
+            _variable(value, old, age, variable)
+            if isinstance(value, torch.Tensor)
+            else _container(value, old, age, variable)
+        )
         if found is None:
             continue
         kind, items, tags, label = found
@@ -200,19 +216,23 @@ def graph_holders(session: Session, old: Callable[[Tag], bool], variable: int = 
     return list(sure.values()) or unsure[:1]
 
 
-def _variable(tensor: torch.Tensor, old: Callable[[Tag], bool], least: int) -> tuple[str, int, list[Tag], str] | None:
+def _variable(
+    tensor: torch.Tensor, old: Callable[[Tag], bool], age: Callable[[Tag], int], least: int
+) -> tuple[str, int, list[Tag], str] | None:
     if tensor.grad_fn is None:
         return None
     tags = [t for t in Walk((tensor,), _NODES).tags.values() if old(t)]
-    return ("variable", 1, tags, "") if len({t.step for t in tags}) >= least else None
+    return ("variable", 1, tags, "") if len({age(t) for t in tags}) >= least else None
 
 
-def _container(value: Any, old: Callable[[Tag], bool], least: int) -> tuple[str, int, list[Tag], str] | None:
+def _container(
+    value: Any, old: Callable[[Tag], bool], age: Callable[[Tag], int], least: int
+) -> tuple[str, int, list[Tag], str] | None:
     if isinstance(value, deque) and value.maxlen is not None:
         return None  # a window: it does not grow
     if len(value) < CONTAINER:
         for label, item in _ends(value):
-            if isinstance(item, torch.Tensor) and (found := _variable(item, old, least)) is not None:
+            if isinstance(item, torch.Tensor) and (found := _variable(item, old, age, least)) is not None:
                 return *found[:3], f"[{label}]"
         return None
     if isinstance(value, tuple):
@@ -222,11 +242,11 @@ def _container(value: Any, old: Callable[[Tag], bool], least: int) -> tuple[str,
     if len(held) < CONTAINER:
         return None
     stride = max(1, len(held) // CONTAINER)
-    sample = held[:: stride][:CONTAINER]
+    sample = held[::stride][:CONTAINER]
     tags = []
     for tensor in sample:
         reached = [t for t in Walk((tensor,), _NODES).tags.values() if old(t)]
         tags.extend(reached)
     # The newest may be of this very step.
-    steps = {t.step for t in tags}
+    steps = {age(t) for t in tags}
     return (type(value).__name__, len(held), tags, "") if len(steps) >= CONTAINER - 2 else None

@@ -53,7 +53,9 @@ class Lifetime(Instrument):
         self._searches = 0
         self._number = 0
         self._clocks: dict[int, int] = {}  # root -> steps of the optimizers that hold parameters of it
-        self._unowned: dict[int, int] = {}  # root that no optimizer holds -> number of optimizers when that was looked up
+        self._unowned: dict[
+            int, int
+        ] = {}  # root that no optimizer holds -> number of optimizers when that was looked up
         self._roots_of: dict[int, tuple[int, int, list[int]]] = {}  # optimizer -> (roots known, its steps, its roots)
         self._entered: dict[tuple[int | None, str], int] = {}  # (root, position) -> number of the tag that last came in
         self._suspects: dict[tuple[int | None, str, int | None], _Suspect] = {}
@@ -153,7 +155,9 @@ class Lifetime(Instrument):
             return
         self._searched = steps
         self._searches += 1
-        self._holding = [self._retain(holding, steps) for holding in graph_holders(self.session, self._old, least)]
+        self._holding = [
+            self._retain(holding, steps) for holding in graph_holders(self.session, self._old, self._age, least)
+        ]
         self._walk_next = True
 
     def _retain(self, holding: Holding, graphs: int, failed: bool = False) -> Retained:
@@ -203,7 +207,9 @@ class Lifetime(Instrument):
     def _came_in(self, event: Forward, position: str, tensor: torch.Tensor) -> None:
         root = self.session.objects.known_root(event.root)
         tag = tag_of(tensor)
-        if tag is None and (_power_of_two(event.number) or event.number < 2 * _FIRST or (root, position, event.site) in self._suspects):
+        if tag is None and (
+            _power_of_two(event.number) or event.number < 2 * _FIRST or (root, position, event.site) in self._suspects
+        ):
             found = Walk((tensor,), _INPUT_NODES).tags
             tag = found[max(found)] if found else None
         if tag is None:
@@ -257,8 +263,8 @@ class Lifetime(Instrument):
         marks = number < _FIRST or _power_of_two(number + 2)
         if wanted or marks or self._walk_next or _power_of_two(number):
             mark = self._mark(event) if marks else None
+            self._walk_next = False
             self._look_back(event, Walk(event.tensors, _LOSS_NODES, mark), retain)
-        self._walk_next = False
         for tensor in event.tensors:
             self._tag(tensor, None, event.site, False, True)
         if retain is not None:
@@ -269,7 +275,9 @@ class Lifetime(Instrument):
         run = self.run
         root, site = self._last_forward or (None, event.site)
         clock = self._clock(root) if root is not None else 0
-        return Tag(self._number, run.steps, run.backwards, root=root, site=site, forward=True, clock=clock, training=True)
+        return Tag(
+            self._number, run.steps, run.backwards, root=root, site=site, forward=True, clock=clock, training=True
+        )
 
     def _look_back(self, event: Backward, walk: Walk, retain: RetainedBackward | None) -> None:
         """Does this loss reach graphs of earlier steps, and through what?"""
@@ -281,10 +289,10 @@ class Lifetime(Instrument):
             suspect.walks += 1
             if earlier and suspect.record.times > 1:
                 self._confirm(suspect.record, walk)
+        for holder in self._holding:
+            holder.in_loss = bool(holder.in_loss or earlier)
         if not earlier:
             return
-        for holder in self._holding:
-            holder.in_loss = True
         if not self._pending:
             state = self._attribute_state(event, 2)
             if state is not None:
@@ -295,11 +303,12 @@ class Lifetime(Instrument):
         retain = retain or self._last_retain
         if retain is not None:
             retain.across_steps += 1
+            self._walk_next = retain.across_steps < _CONFIRMATIONS
             still = [s for s in self._pending if s.record.distinct <= 1 < s.record.times]
             if still:
                 retain.holder, retain.made_site = still[0].record.argument, still[0].made_site
             elif retain.across_steps in (1, 4) and not self._pending:
-                held = graph_holders(self.session, self._old, 2)
+                held = graph_holders(self.session, self._old, self._age, 2)
                 if held:
                     retain.holder, retain.holder_site = held[0].path, held[0].site
             self.session.judge_soon()
@@ -333,7 +342,7 @@ class Lifetime(Instrument):
                 if any(self._old(t, by) or (not self.run.steps and t.backwards < event.number) for t in reached):
                     key = (id(type(layer)), name)
                     if key not in self._carried:
-                        site = blame.assignment(self.session, type(layer), name, attribute=True, last=True)
+                        site = blame.rebinding(self.session, type(layer), name)
                         self._carried[key] = CarriedState(
                             root, f"self.{name}", forward_site if site is None else site, first_step=self.run.steps
                         )
@@ -362,7 +371,11 @@ class Lifetime(Instrument):
         if self._pending:
             return
         step = self.run.steps
-        for holding in graph_holders(self.session, lambda t: self._old(t) or (not step and t.backwards < event.number), 1):
+
+        def freed(tag: Tag) -> bool:
+            return self._old(tag) or (not step and tag.backwards < event.number)
+
+        for holding in graph_holders(self.session, freed, self._age, 1):
             if holding.kind != "variable" or holding.site is None:
                 continue
             if any(not t.forward for t in holding.tags):
