@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -111,12 +110,7 @@ def supervise(command: Sequence[str], environment: Mapping[str, str]) -> int:
 
     Ctrl-C reaches both; the child decides what it means, so this process waits on.
     """
-    previous = signal.signal(signal.SIGINT, signal.SIG_IGN) if os.name != "nt" else None
-    try:
-        child = subprocess.Popen(list(command), env=dict(environment))
-    finally:
-        if previous is not None:
-            signal.signal(signal.SIGINT, previous)
+    child = subprocess.Popen(list(command), env=dict(environment))
     while True:
         try:
             code = child.wait()
