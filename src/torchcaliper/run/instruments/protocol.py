@@ -6,10 +6,12 @@ for those whose parameters it reached. Programs have a few patterns, however man
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import torch
 
+from torchcaliper.run import blame
 from torchcaliper.run.events import Backward, Clip, OptimizerMade, ScalerCall, Step, ZeroGrad
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.scaling import Scaling
@@ -41,6 +43,7 @@ class Protocol(Instrument):
         self._strays: dict[int | None, StrayClip] = {}
         self._autocast: dict[int | None, AutocastBackward] = {}
         self._unstepped: dict[tuple[int, int | None], UnsteppedBackward] = {}
+        self._sources_read = False
         self._members: dict[int, tuple[int, frozenset[int]]] = {}  # optimizer -> (parameters counted, their ids)
 
     def track(self, optimizer: Any) -> Track:
@@ -322,3 +325,17 @@ class Protocol(Instrument):
         for track in self.tracks.values():
             kept.extend(p for p in track.patterns.values() if id(p) not in known)
             self._keep(track)
+        if not self._sources_read and any(p.count >= 3 and p.step.has("accumulated") for p in kept):
+            self._sources_read = True
+            self._find_uncalled()
+
+    def _find_uncalled(self) -> None:
+        """`optimizer.zero_grad` as a statement: the method is named and not called."""
+        for path in sorted({site.path for site in self.run.sites}):
+            for line in blame.find(path, _names_zero_grad):
+                site = self.session.site_at(path, line, "")
+                self.run.protocol.uncalled_zero_grads.append(site)
+
+
+def _names_zero_grad(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == "zero_grad"

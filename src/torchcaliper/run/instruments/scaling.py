@@ -56,8 +56,7 @@ class Scaling:
             record.scales += 1
             if self._active is None or self._active() is not scaler:
                 self._active = weakref.ref(scaler)
-            if scaler._init_scale != 1.0:
-                _mark(event.outputs)
+            _mark(event.outputs, scaler._init_scale != 1.0)
         elif event.call == "step":
             record.steps += 1
             self._last_step[id(scaler), id(event.optimizer)] = event.site
@@ -79,8 +78,9 @@ class Scaling:
         if scaler is None:
             return ()
         nodes: list[Any] = [t.grad_fn for t in tensors if t.grad_fn is not None]
-        if any(_MARK in node.metadata for node in nodes):
-            return ("scaled",)
+        for node in nodes:
+            if _MARK in node.metadata:
+                return _told(node)
         looks, known = self._unmarked.get(site, (0, ()))
         looks += 1
         if looks & (looks - 1) == 0:
@@ -97,7 +97,7 @@ class Scaling:
             for following, _ in node.next_functions:
                 if following is not None and following not in seen:
                     if _MARK in following.metadata:
-                        return ("scaled",)
+                        return _told(following)
                     seen.add(following)
                     nodes.append(following)
         if any(_multiplied(t, scaler) for t in tensors):
@@ -129,14 +129,19 @@ class Scaling:
         self._known = {k: v for k, v in self._known.items() if v[0]() is not None}
 
 
-def _mark(outputs: Any) -> None:
+def _told(node: Any) -> tuple[str, ...]:
+    """A scale of 1 does no harm where it stays, and is no fault where it is missing."""
+    return ("scaled",) if node.metadata[_MARK] else ("maybe_scaled",)
+
+
+def _mark(outputs: Any, scales: bool) -> None:
     if isinstance(outputs, torch.Tensor):
         node: Any = outputs.grad_fn
         if node is not None:
-            node.metadata[_MARK] = True
+            node.metadata[_MARK] = scales
     elif isinstance(outputs, list | tuple):
         for output in outputs:
-            _mark(output)
+            _mark(output, scales)
 
 
 def _multiplied(tensor: torch.Tensor, scaler: Any) -> bool:

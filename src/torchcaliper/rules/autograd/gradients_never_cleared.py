@@ -1,0 +1,116 @@
+"""A103: steps that add to old gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchcaliper.findings import Evidence, Finding, Severity
+from torchcaliper.rule import Rule, evidence
+from torchcaliper.run.record import Pattern, Run
+
+#: one such step may be a warm-up before the loop; three are a habit
+_MIN_STEPS = 3
+#: below this share of its steps the accumulation is the exception (a skipped batch), not the loop's order
+_MIN_SHARE = 0.25
+
+
+class GradientsNeverCleared(Rule):
+    """Steps add to the gradients of earlier steps.
+
+    ## What it finds
+    A backward adds to gradients that an earlier step of the same optimizer has already used, and the next step uses
+    the sum: `zero_grad()` is missing, is called once per epoch, is written without parentheses, or is called on
+    another optimizer or module.
+
+    ## Why it matters
+    `backward()` adds to `.grad`. Without clearing, every step follows the sum of all gradients so far: the loss falls
+    at first, then oscillates or grows, like a momentum of 1 that never forgets.
+
+    ## Faulty
+    ```python
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+    ```
+
+    ## Sound
+    ```python
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+    ```
+
+    ## When it is silent
+    Gradient accumulation (several backward calls before one step, cleared after it); several losses with a backward
+    each; gradients that another network's loss left behind and that are cleared before the next own backward (GAN);
+    gradients cleared by hand (`p.grad = None`, `p.grad.zero_()`); closures that clear; fewer than three such steps.
+
+    ## References
+    * [Optimizer.zero_grad](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html)
+    * [Zeroing out gradients in PyTorch](https://docs.pytorch.org/tutorials/recipes/recipes/zeroing_out_gradients.html)
+    """
+
+    code = "A103"
+    name = "gradients-never-cleared"
+    severity = Severity.ERROR
+    explains = ("A110", "A111")
+
+    def judge_run(self, run: Run) -> Iterator[Finding]:
+        for optimizer, patterns in run.protocol.by_optimizer().items():
+            bad = [p for p in patterns if p.step.has("accumulated")]
+            count, total = sum(p.count for p in bad), sum(p.count for p in patterns)
+            if count < _MIN_STEPS or count < _MIN_SHARE * total:
+                continue
+            yield self._tell(run, optimizer, bad, count, total)
+
+    def _tell(self, run: Run, optimizer: int, bad: list[Pattern], count: int, total: int) -> Finding:
+        most = max(bad, key=lambda p: p.count)
+        backward = next((c.site for c in most.calls if c.kind == "backward" and c.site is not None), None)
+        own = [z for z in run.protocol.zero_grads if optimizer in z.cleared or z.optimizer == optimizer]
+        other = [z for z in run.protocol.zero_grads if z not in own]
+        name = run.ledger.optimizers[optimizer].name
+        site, why, fix = backward, "it is never cleared", "optimizer.zero_grad() before each backward"
+        facts: list[Evidence] = []
+        if own:
+            site = max(own, key=lambda z: z.times).site
+            calls = sum(z.times for z in own)
+            why = "zero_grad() is called {calls} times in {total} steps"
+            fix = "call optimizer.zero_grad() once for every step, inside the loop"
+            facts.append(
+                evidence("cleared {calls} times, stepped {total} times", run.at(site), calls=calls, total=total)
+            )
+        elif run.protocol.uncalled_zero_grads:
+            site = run.protocol.uncalled_zero_grads[0]
+            why = "zero_grad is named here and not called"
+            fix = "optimizer.zero_grad()  (with parentheses)"
+        elif other:
+            wrong = max(other, key=lambda z: z.times)
+            site = wrong.site
+            why = "zero_grad() is called on another object (a {owner}), whose parameters this optimizer does not hold"
+            fix = "call zero_grad() on the optimizer that steps"
+            facts.append(
+                evidence(
+                    "zero_grad() of a {owner}, {times} times: it cleared none of this optimizer's gradients",
+                    run.at(wrong.site),
+                    owner=wrong.owner,
+                    times=wrong.times,
+                )
+            )
+        facts.append(evidence("this backward adds to gradients that a step has used", run.at(backward)))
+        facts.append(evidence("this step uses the sum", run.at(most.step.site)))
+        return self.finding(
+            "{count} of {total} steps of {name} add to the gradients of the steps before: " + why + ".",
+            at=run.at(site if site is not None else most.step.site),
+            evidence=facts,
+            fix=fix,
+            count=count,
+            first_step=min(p.first_step for p in bad),
+            subjects=(f"optimizer:{optimizer}", f"site:{site}"),
+            total=total,
+            name=name,
+            calls=sum(z.times for z in own),
+            owner=max(other, key=lambda z: z.times).owner if other else "",
+        )
