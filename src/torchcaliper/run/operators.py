@@ -23,7 +23,9 @@ _LONGEST = 200_000
 _PROPERTIES = ("data", "requires_grad", "grad")
 
 
-class _Mode(TorchFunctionMode):
+class Mode(TorchFunctionMode):
+    """Calls the operator and tells the watch of it."""
+
     def __init__(self, watch: OperatorWatch) -> None:
         super().__init__()
         self.watch = watch
@@ -48,7 +50,7 @@ class OperatorWatch:
         self.session = session
         self.on = False
         self.wanted = True  # the first training step is looked at
-        self._mode: _Mode | None = None
+        self._mode: Mode | None = None
         self._seen = 0
         self._forbidden = False
 
@@ -62,7 +64,7 @@ class OperatorWatch:
         self.wanted = False
         if self.on or self._forbidden or torch._C._get_tracing_state() is not None:
             return
-        self._mode = _Mode(self)
+        self._mode = Mode(self)
         self._seen = 0
         torch.overrides._push_mode(self._mode)
         self.on = True

@@ -7,14 +7,22 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from torchcaliper.run.events import WarningShown
+from torchcaliper.run.operators import Mode
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
+
+_LOOK = Mode.__torch_function__.__code__
 
 
 def install(session: Session) -> None:
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         shown = args[0]
+        caller = sys._getframe(2)
+        if caller.f_code is _LOOK and shown.filename == _LOOK.co_filename and caller.f_back is not None:
+            # A warning of an operator under a close look: its place is the caller's, not the function mode's.
+            caller = caller.f_back
+            shown.filename, shown.lineno = caller.f_code.co_filename, caller.f_lineno
         session.emit(
             "warning",
             WarningShown(
@@ -22,7 +30,7 @@ def install(session: Session) -> None:
                 shown.category.__name__,
                 str(shown.filename),
                 int(shown.lineno or 0),
-                session.site(sys._getframe(2)),
+                session.site(caller),
             ),
         )
 
