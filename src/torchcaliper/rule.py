@@ -80,7 +80,8 @@ class Rule:
         subjects: Iterable[str] = (),
         **values: Any,
     ) -> Finding:
-        """A finding of this rule; `message` and `fix` are templates over `values`."""
+        """A finding of this rule; `message` and `fix` are templates over `values` and `count`."""
+        values = {"count": count, **values}
         return Finding(
             code=self.code,
             name=self.name,
