@@ -21,5 +21,5 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for step in range(12):
     opt.zero_grad()
     loss = (net(x) - 2 * x).pow(2).mean()
-    loss.backward(retain_graph=True)
+    loss.backward()
     opt.step()

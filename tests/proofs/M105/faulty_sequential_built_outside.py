@@ -1,5 +1,5 @@
 # One block built once and put several times into a Sequential.
-# line: 15
+# line: 9
 import torch
 from torch import nn
 

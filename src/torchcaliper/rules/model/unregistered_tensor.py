@@ -46,6 +46,7 @@ class UnregisteredTensor(Rule):
     code = "M102"
     name = "unregistered-tensor"
     severity = Severity.WARNING
+    explains = ("A106",)
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
         if run.steps < STEPS:
@@ -53,27 +54,29 @@ class UnregisteredTensor(Rule):
         for hidden in run.ledger.hidden_tensors:
             if not hidden.gradients or hidden.optimized or hidden.moved:
                 continue
-            if hidden.count > 1 or hidden.is_parameter:
-                message = "`self.{attribute}` of {owner} holds {tensors} learnable tensors that are not registered"
-                fix = "keep them in an nn.ParameterList (or nn.ParameterDict)"
-            elif hidden.leaf:
-                message = (
-                    "`self.{attribute}` of {owner} is a bare tensor of shape {shape} that requires "
-                    "grad, not an nn.Parameter"
-                )
-                fix = "self.{attribute} = nn.Parameter(...)"
-            else:
+            subjects = {f"root:{hidden.root}", f"site:{hidden.site}"}
+            if not hidden.leaf:
                 message = (
                     "`self.{attribute}` of {owner} was computed from a Parameter, so it is an ordinary "
                     "tensor and not registered"
                 )
                 fix = "build the final tensor first and wrap it last: nn.Parameter(tensor)"
+                subjects.add("history")  # its graph is part of every step's
+            elif hidden.count > 1 or hidden.is_parameter:
+                message = "`self.{attribute}` of {owner} holds {tensors} learnable tensors that are not registered"
+                fix = "keep them in an nn.ParameterList (or nn.ParameterDict)"
+            else:
+                message = (
+                    "`self.{attribute}` of {owner} is a bare tensor of shape {shape} that requires "
+                    "grad, not an nn.Parameter"
+                )
+                fix = "self.{attribute} = nn.Parameter(...)"
             yield self.finding(
                 message,
                 at=run.at(hidden.site) or run.at(run.ledger.roots[hidden.root].made_site),
                 evidence=(evidence("gradients reach it, but no optimizer holds it and state_dict() does not list it"),),
                 fix=fix,
-                subjects=(f"root:{hidden.root}", f"site:{hidden.site}"),
+                subjects=subjects,
                 attribute=hidden.attribute,
                 owner=hidden.owner,
                 tensors=hidden.count,

@@ -55,6 +55,7 @@ class Cuts(Instrument):
         self._arrays: dict[int, tuple[weakref.ref[Any], Taint]] = {}
         self._numbers: dict[float, Taint] = {}
         self._loose: Taint = _NONE  # values that became arrays or integers: their way cannot be followed
+        self._shapes: dict[tuple[int, ...], Taint] = {}  # of such arrays: torch.from_numpy() is not told
         self._leaves: dict[int, tuple[weakref.ref[torch.Tensor], int | None, str]] = {}
         self._walked: dict[int, tuple[weakref.ref[torch.Tensor], frozenset[int]]] = {}
         self._walks = 0
@@ -81,6 +82,7 @@ class Cuts(Instrument):
             self._tensors.clear()
             self._arrays.clear()
             self._numbers.clear()
+            self._shapes.clear()
             self._walked.clear()
             self._loose = _NONE
             self._walks = 0
@@ -171,11 +173,13 @@ class Cuts(Instrument):
 
     def _taint_of(self, tensors: list[torch.Tensor]) -> Taint:
         taint = _NONE
-        if self._tensors:
+        if self._tensors or self._shapes:
             for tensor in tensors:
                 entry = self._tensors.get(id(tensor))
                 if entry is not None:
                     taint |= entry[1]
+                elif self._shapes and not tensor.requires_grad:
+                    taint |= self._shapes.get(tuple(tensor.shape), _NONE)
         return taint
 
     def _follow_value(self, value: Any, taint: Taint) -> None:
@@ -186,6 +190,8 @@ class Cuts(Instrument):
         elif type(value).__module__ == "numpy":
             self._arrays[id(value)] = (weakref.ref(value), taint)
             self._loose |= taint
+            if value.ndim:
+                self._shapes[value.shape] = self._shapes.get(value.shape, _NONE) | taint
         elif isinstance(value, int | float):
             self._loose |= taint
 

@@ -167,7 +167,7 @@ class Ledger(Instrument):
             record.other_forwards += 1
         if event.called is None:
             return
-        for layer in event.called.values():
+        for layer in (event.root, *event.called.values()):
             for parameter in layer._parameters.values():
                 if parameter is not None and (index := objects.known_parameter(parameter)) is not None:
                     known = self.run.ledger.parameters[index]
@@ -231,6 +231,8 @@ class Ledger(Instrument):
         record.gradients += 1
         if record.first_gradient is None:
             record.first_gradient = self.session.step
+            if not record.optimizers:
+                self._renew()  # thawed, or put in place after the optimizer was made
             if record.root is not None:
                 self.run.ledger.roots[record.root].trained = True
 
