@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from torchcaliper.run.frames import locals_of
 from torchcaliper.run.record import Optimizer, Parameter, Root, Run
@@ -130,7 +131,7 @@ class Objects:
             elif isinstance(layer, nn.modules.batchnorm._BatchNorm) and layer.track_running_stats:
                 record.batch_norm.append(path)
             for name, parameter in layer._parameters.items():
-                if parameter is not None:
+                if parameter is not None and not is_lazy(parameter):
                     count += 1
                     changed |= self._name(parameter, layer, name, path, number)
         record.parameters = count
@@ -153,6 +154,7 @@ class Objects:
         record.module, record.module_class, record.root, record.registered = prefix, type(layer).__name__, root, True
         if made is not None:
             record.made, record.made_site = made
+        record.shape = list(parameter.shape)  # a lazy one that an optimizer brought had none
         record.role = (
             "norm"
             if isinstance(layer, _NORMS)
@@ -185,13 +187,14 @@ class Objects:
         number = self._known_parameter(parameter)
         if number is not None:
             return number
+        shape = [] if is_lazy(parameter) else list(parameter.shape)
         number = len(self._run.ledger.parameters)
         self._run.ledger.parameters.append(
             Parameter(
-                name=f"tensor {tuple(parameter.shape)}",
+                name=f"tensor {tuple(shape)}",
                 module="",
                 module_class="",
-                shape=list(parameter.shape),
+                shape=shape,
                 dtype=str(parameter.dtype).removeprefix("torch."),
                 role="weight",
                 root=None,
