@@ -41,18 +41,19 @@ _INPUTS = 4
 class _Kind:
     """A `ForwardKind` and what is needed to fill it."""
 
-    __slots__ = ("restored", 
-        "record",
+    __slots__ = (
         "epoch",
-        "open",
-        "run",
-        "mode_open",
-        "last_input",
         "inputs",
-        "new_inputs",
-        "matched",
-        "loaders",
+        "last_input",
         "last_step",
+        "loaders",
+        "matched",
+        "mode_open",
+        "new_inputs",
+        "open",
+        "record",
+        "restored",
+        "run",
     )
 
     def __init__(self, record: ForwardKind) -> None:
@@ -73,7 +74,7 @@ class _Kind:
 class _Pending:
     """Waits in a graph for the backward that goes through it."""
 
-    __slots__ = ("modes", "kind", "root", "epoch", "loader", "done")
+    __slots__ = ("done", "epoch", "kind", "loader", "modes", "root")
 
     def __init__(self, modes: Modes, kind: _Kind, root: _Root, epoch: int, loader: int | None) -> None:
         self.modes, self.kind, self.root, self.epoch, self.loader = weakref.ref(modes), kind, root, epoch, loader
@@ -213,14 +214,15 @@ class Modes(Instrument):
             root.overridden = module is not None and not module.training
 
     def _note_restored(self, root: _Root, call: ModeCall) -> None:
-        """Forwards since the last step whose own function calls train() after them."""
+        """Forwards since the last step whose own function calls train() below them."""
         if call.site is None:
             return
         place = self.run.sites[call.site]
         for kind in root.kinds:
             if kind.epoch == self._epoch and kind.record.training and kind.record.site is not None and kind.run:
                 forward = self.run.sites[kind.record.site]
-                if (forward.path, forward.function) == (place.path, place.function) and kind.restored != self._epoch:
+                same = (forward.path, forward.function) == (place.path, place.function)
+                if same and forward.line < place.line and kind.restored != self._epoch:
                     kind.restored = self._epoch
                     kind.record.train_after += 1
 
@@ -350,7 +352,8 @@ class Modes(Instrument):
         base = given._base if given._base is not None else given
         if record.grad and record.training:
             if not any(r() is base for r in root.training_inputs):
-                root.training_inputs = [r for r in root.training_inputs if r() is not None][-7:] + [weakref.ref(base)]
+                alive = [r for r in root.training_inputs if r() is not None]
+                root.training_inputs = [*alive[-7:], weakref.ref(base)]
             return
         if not kind.matched and any(r() is base for r in kind.inputs):
             kind.matched = True
@@ -424,7 +427,7 @@ class Modes(Instrument):
         self._batch = (entry[1], self._epoch, tensors)
 
     def _loader_of(self, given: torch.Tensor | None, root: int) -> int | None:
-        """The DataLoader an input came from: by the very tensor, else the one that delivered last since the last step."""
+        """The DataLoader an input came from: by the very tensor, else the last to deliver since the last step."""
         if self._batch is None:
             return None
         if given is not None:
@@ -457,7 +460,7 @@ class Modes(Instrument):
         if (
             value is not None
             and isinstance(first, torch.Tensor)
-            and (first is value or first._base is value or value._base is not None and first._base is value._base)
+            and (first is value or first._base is value or (value._base is not None and first._base is value._base))
         ):
             kind.record.direct_loss += 1
 

@@ -97,7 +97,7 @@ def _value(node: ast.expr, names: dict[str, Any], globals_: dict[str, Any]) -> t
         holder, _ = _value(node.value, names, globals_)
         key = node.slice.value if isinstance(node.slice, ast.Constant) else _value(node.slice, names, globals_)[0]
         try:
-            if type(holder) in (list, tuple) and type(key) is int or type(holder) is dict and type(key) in (str, int):
+            if type(holder) in (list, tuple, dict) and type(key) in (str, int):
                 return holder[key], None
         except (LookupError, TypeError):
             pass

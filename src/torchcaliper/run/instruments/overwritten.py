@@ -11,6 +11,7 @@ import torch
 
 from torchcaliper.run.events import Backward, GradCall, Operation, Step
 from torchcaliper.run.instrument import Instrument
+from torchcaliper.run.instruments.nested import tensors_in
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -19,9 +20,7 @@ _MESSAGE = re.compile(
     r"modified by an inplace operation: \[(?:torch\.)?(?P<type>[\w.]+) \[(?P<shape>[\d, ]*)\]\]"
     r"(?:, which is output \d+ of (?P<node>\w+),)? is at version (?P<actual>\d+); expected version (?P<expected>\d+)"
 )
-_IN_PLACE = frozenset(
-    f"__i{name}__" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
-) | {"__setitem__"}
+_IN_PLACE = re.compile(r"__i(add|sub|mul|truediv|floordiv|mod|pow|and|or|xor|lshift|rshift|matmul)__|__setitem__")
 #: operators of a look that are kept; an unrolled loop makes more of them than anybody can have in one graph by mistake
 _KEPT = 20_000
 #: steps after which the first look's operators are forgotten
@@ -65,7 +64,6 @@ class Overwritten(Instrument):
 
     def on_operation(self, event: Operation) -> None:
         self._order += 1
-        result = event.result
         target = event.kwargs.get("out")
         if target is None and event.args:
             target = event.args[0]
@@ -75,13 +73,12 @@ class Overwritten(Instrument):
                 self._versions[storage] = version
                 name = event.name if event.name != "__setitem__" else "[...] ="
                 self._writes.append(_Write(self._order, name, event.site, storage, tuple(target.shape), version))
-        for tensor in (
-            (result,) if isinstance(result, torch.Tensor) else result[:8] if isinstance(result, tuple | list) else ()
-        ):
-            if isinstance(tensor, torch.Tensor) and tensor.requires_grad and tensor.grad_fn is not None:
+        for tensor in tensors_in(event.result, depth=1):
+            if tensor.requires_grad and tensor.grad_fn is not None:
                 storage = _storage(tensor)
                 if storage is not None:
-                    self._versions.setdefault(storage, tensor._version)
+                    if tensor._base is None:  # memory that was used before starts anew
+                        self._versions[storage] = tensor._version
                     self._products.append(
                         _Product(self._order, event.site, storage, tuple(tensor.shape), _plain(tensor.grad_fn.name()))
                     )
@@ -169,7 +166,7 @@ class Overwritten(Instrument):
                 for parameter in group["params"]:
                     own = tuple(parameter.shape)
                     if parameter._version != actual or not (
-                        own in (shape, shape[::-1]) or node and _size(own) == _size(shape)
+                        own in (shape, shape[::-1]) or (node and _size(own) == _size(shape))
                     ):
                         continue
                     known = objects.known_parameter(parameter)
@@ -190,7 +187,7 @@ def _may_write(event: Operation, target: torch.Tensor) -> bool:
     name = event.name
     return (
         (name.endswith("_") and not name.endswith("__"))
-        or name in _IN_PLACE
+        or _IN_PLACE.fullmatch(name) is not None
         or "out" in event.kwargs
         or event.kwargs.get("inplace") is True
         or event.result is target
