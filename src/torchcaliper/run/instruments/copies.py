@@ -101,7 +101,7 @@ class Copies(Instrument):
 
     def on_parameter_write(self, event: tuple[torch.Tensor, FrameType]) -> None:
         tensor, frame = event
-        key = (id(frame.f_code), frame.f_lasti)
+        key = (id(frame.f_code), frame.f_lineno or 0)
         if key in self._looked:
             return
         self._looked.add(key)
