@@ -1,5 +1,6 @@
 # A momentum encoder inside the network, in the optimizer, updated by hand.
 import copy
+
 import torch
 from torch import nn
 

@@ -1,5 +1,6 @@
 # Shared ReLU and PReLU, tied weights, one layer called in a loop, copies.
 import copy
+
 import torch
 from torch import nn
 

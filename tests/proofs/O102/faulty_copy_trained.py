@@ -1,6 +1,7 @@
 # The optimizer holds the original, and a copy is trained.
-# line: 10
+# line: 11
 import copy
+
 import torch
 from torch import nn
 
