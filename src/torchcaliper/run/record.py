@@ -475,6 +475,21 @@ class StrayClip:
 
 
 @dataclass(slots=True)
+class PartialClip:
+    """Clipping of a sum of gradients that was clipped before and has been added to since, within one step."""
+
+    optimizer: int
+    site: int | None
+    backward_site: int | None
+    steps: int = 0
+    looks: int = 0  # norms compared with the limit
+    exceeded: int = 0  # of them above it: gradients were scaled down
+    limit: float = 0.0
+    first_step: int = 0
+    last_step: int = -1
+
+
+@dataclass(slots=True)
 class AutocastBackward:
     """backward() called inside an autocast region."""
 
@@ -507,6 +522,7 @@ class Protocol:
     unstepped: list[UnsteppedBackward] = field(default_factory=list)
     zero_grads: list[ZeroGradCall] = field(default_factory=list)
     stray_clips: list[StrayClip] = field(default_factory=list)
+    partial_clips: list[PartialClip] = field(default_factory=list)
     autocast_backwards: list[AutocastBackward] = field(default_factory=list)
     #: stretches of training between evaluations, and between calls of train() (both with two steps at least)
     evaluation_blocks: int = 0
@@ -555,7 +571,7 @@ class ForwardKind:
     longest_run: int = 0  # most such calls in a row without an optimizer step between
     runs: int = 0  # groups of such calls between two optimizer steps
     with_loader: int = 0  # calls whose batch came from a DataLoader since the last forward
-    same_input: int = 0  # calls given the very tensor of the call before
+    same_input: int = 0  # calls given the very tensor of the call before in their group
     mode_set: int = 0  # calls for which train()/eval() was called on it since the last optimizer step
     mode_site: int | None = None  # the mode call in force when it was first seen
     grad_site: int | None = None  # where grad was disabled, when known (with-statement, decorator, set_grad_enabled)

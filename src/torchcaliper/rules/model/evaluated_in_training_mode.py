@@ -46,10 +46,10 @@ class EvaluatedInTrainingMode(Rule):
 
     ## When it is silent
     When `train()` was called for these very forwards and undone afterwards (Monte-Carlo dropout, re-estimated
-    BatchNorm statistics, `torch.optim.swa_utils.update_bn`). For forwards that happen at nearly every step (targets,
-    pseudo-labels, generators). For sample pictures of a generator. For networks that no optimizer trains, and for
-    those without dropout and BatchNorm. Where the function that evaluates calls `train()` itself afterwards, the mode
-    may be its choice: then it is told as advice.
+    BatchNorm statistics, `torch.optim.swa_utils.update_bn`), or the same input is given many times over. For forwards
+    that happen at nearly every step (targets, pseudo-labels, generators). For sample pictures of a generator. For
+    networks that no optimizer trains, and for those without dropout and BatchNorm. Where the function that evaluates
+    calls `train()` itself below, the mode may be its choice: then it is told as advice.
 
     ## References
     * https://docs.pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval
@@ -113,6 +113,8 @@ def _evaluations(kind: ForwardKind) -> int:
 def _proof(run: Run, kind: ForwardKind, training: RootTraining) -> Evidence | None:
     """What shows that these forwards are an evaluation, or None."""
     if 2 * kind.mode_set >= kind.calls or _evaluations(kind) < _TIMES:
+        return None
+    if 2 * kind.same_input >= kind.calls:  # one input many times over: draws of Monte-Carlo dropout
         return None
     seldom = kind.runs <= _PER_STEP * training.steps
     if kind.foreign_loader >= _TIMES and (seldom or kind.longest_run >= _TIMES):

@@ -51,9 +51,9 @@ class Autocast(Instrument):
 
     def on_forward_end(self, event: Forward) -> None:
         self._inside = False
-        if event.error is not None or not event.grad:
+        root = self.session.objects.known_root(event.root)
+        if event.error is not None or not event.grad or root is None:
             return
-        root = self.session.objects.root(event.root)
         if event.autocast is not None:
             self._within(event, root, event.autocast)
             return

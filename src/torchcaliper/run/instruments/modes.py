@@ -238,7 +238,8 @@ class Modes(Instrument):
     # forwards
 
     def on_forward_begin(self, event: Forward) -> None:
-        self._inside = (self.session.objects.root(event.root), event.training)
+        number = self.session.objects.known_root(event.root)
+        self._inside = (number, event.training) if number is not None else None
         self._loss_inside = False
 
     def on_operation(self, event: Operation) -> None:
@@ -253,9 +254,9 @@ class Modes(Instrument):
 
     def on_forward_end(self, event: Forward) -> None:
         self._inside = None
-        if event.error is not None:
+        number = self.session.objects.known_root(event.root)
+        if event.error is not None or number is None:
             return
-        number = self.session.objects.root(event.root)
         root = self._roots.get(number)
         if root is None:
             root = self._new_root(number, event.root)
@@ -346,7 +347,7 @@ class Modes(Instrument):
         """Recognise an input that was there before. A view counts as what it is a view of."""
         record = kind.record
         if kind.last_input is not None and kind.last_input() is given:
-            record.same_input += 1
+            record.same_input += kind.run > 1
         else:
             kind.last_input = weakref.ref(given)
         base = given._base if given._base is not None else given

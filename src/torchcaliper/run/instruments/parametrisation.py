@@ -33,7 +33,9 @@ class Parametrisation(Instrument):
         self._open: dict[int, list[UninitialisedState]] = {}
 
     def on_forward_end(self, event: Forward) -> None:
-        number = self.session.objects.root(event.root)
+        number = self.session.objects.known_root(event.root)
+        if number is None:
+            return
         if number in self._settled:
             found = self._open.get(number)
             if found is not None:
