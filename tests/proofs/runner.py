@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import torch
+import torch._dynamo  # the first optimizer that a program makes imports it, which takes seconds
 
 import torchcaliper.rule
 from torchcaliper.configuration import Settings
