@@ -130,16 +130,13 @@ def test_commands_other_than_python(tmp_path: Path) -> None:
         ("import atexit; atexit.register(print, 'first'); atexit.register(print, 'last'); sys.exit(7)", 7),
         ("sys.exit('no data')", 1),
         ("print('gone', flush=True); os._exit(9)", 9),
-        ("raise ValueError('a\\nb') from KeyError('c')", 1),
         ("import threading; threading.Thread(target=lambda: 1 / 0).start()", 0),
-        ("raise KeyboardInterrupt", -signal.SIGINT),
     ],
-    ids=["sys.exit", "message", "os._exit", "exception", "thread", "interrupt"],
+    ids=["sys.exit", "message", "os._exit", "thread"],
 )
 def test_exit(tmp_path: Path, tail: str, code: int) -> None:
     write(tmp_path, "t.py", training(f"import os, sys\nprint(train()[2])\n{tail}\n"))
     expected, found = both(["t.py"], tmp_path)
-    # Thread objects carry the address of their function.
     assert found == expected
     assert found.code == code
 
@@ -149,10 +146,9 @@ def test_exit(tmp_path: Path, tail: str, code: int) -> None:
     [
         ("time.sleep(60)", signal.SIGINT, -signal.SIGINT),
         ("time.sleep(60)", signal.SIGTERM, -signal.SIGTERM),
-        ("time.sleep(60)", signal.SIGKILL, -signal.SIGKILL),
         ("try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('caught')\n    sys.exit(5)", signal.SIGINT, 5),
     ],
-    ids=["interrupt", "terminate", "kill", "caught"],
+    ids=["interrupt", "terminate", "caught"],
 )
 def test_signal(tmp_path: Path, tail: str, number: signal.Signals, code: int) -> None:
     body = "import signal, sys, time\ntrain()\nprint([signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)])\n"
@@ -326,7 +322,8 @@ if __name__ == "__main__":
     net, *_ = train()
     for method in ("fork", "spawn", "forkserver"):
         torch.manual_seed(1)
-        loader = DataLoader(Data(), batch_size=2, shuffle=True, num_workers=2, multiprocessing_context=method)
+        loader = DataLoader(Data(), batch_size=2, shuffle=True, num_workers=2 if method == "fork" else 1,
+                            multiprocessing_context=method)
         for epoch in range(2 if method == "fork" else 1):
             print(method, [batch.tolist() for batch in loader])
 """
@@ -496,20 +493,29 @@ def test_sitecustomize_and_usercustomize_of_the_user(tmp_path: Path) -> None:
     [
         "raise ValueError('in sitecustomize')",
         "import not_there",
-        "import os, sys\nif 'TORCHCALIPER_RUN' in os.environ or sys.argv[:1] != ['-m']:\n    import torch",
         "raise ImportError('of itself', name='sitecustomize')",
     ],
-    ids=["raises", "imports-nothing", "imports-torch", "is-no-module"],
+    ids=["raises", "imports-nothing", "is-no-module"],
 )
-def test_sitecustomize_of_the_user_with_a_will_of_its_own(tmp_path: Path, content: str) -> None:
+def test_sitecustomize_of_the_user_that_fails(tmp_path: Path, content: str) -> None:
     write(tmp_path, "site/sitecustomize.py", content)
-    write(tmp_path, "t.py", training("import sys\nprint(train()[2], 'sitecustomize' in sys.modules)\n"))
-    path = os.pathsep.join(filter(None, [str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")]))
-    expected, found = both(["t.py"], tmp_path, environment={"PYTHONPATH": path})
+    write(tmp_path, "t.py", "import sys; print('sitecustomize' in sys.modules, sys.meta_path[-1])")
+    expected, found = both(["t.py"], tmp_path, environment={"PYTHONPATH": _in_front(tmp_path / "site")})
     assert (found.code, found.stdout) == (expected.code, expected.stdout)
     # Once from the launcher, and once from the program.
     assert found.stderr == 2 * expected.stderr
+
+
+def test_sitecustomize_of_the_user_that_imports_torch(tmp_path: Path) -> None:
+    # Not in the launcher, which is started by -m.
+    write(tmp_path, "site/sitecustomize.py", "import sys\nif sys.argv != ['-m']:\n    import torch\n")
+    write(tmp_path, "t.py", training("import sys\nprint(train()[2], 'sitecustomize' in sys.modules)\n"))
+    assert_same(["t.py"], tmp_path, environment={"PYTHONPATH": _in_front(tmp_path / "site")})
     assert len(attached(tmp_path)) == 1
+
+
+def _in_front(folder: Path) -> str:
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")]))
 
 
 def test_a_failing_watch_costs_one_line(tmp_path: Path) -> None:
@@ -541,11 +547,9 @@ def test_lazy_import_of_torch(tmp_path: Path) -> None:
 
 
 def test_a_program_without_torch(tmp_path: Path) -> None:
-    write(tmp_path, "t.py", "import os, sys\nprint('hello')\nif os.fork() == 0: sys.exit(2)\nos.wait()\n")
+    write(tmp_path, "t.py", "import os, sys\nprint('hello', flush=True)\nif os.fork() == 0: sys.exit(2)\nos.wait()\n")
     found = watched(["t.py"], tmp_path, options=("--format", "json", "--output", "report.json"))
-    assert found == Outcome(0, "hello\nhello\n", "torchcaliper: torch was never imported: nothing to watch\n") or (
-        found == Outcome(0, "hello\n", "torchcaliper: torch was never imported: nothing to watch\n")
-    )
+    assert found == Outcome(0, "hello\n", "torchcaliper: torch was never imported: nothing to watch\n")
     report = document(tmp_path / "report.json")
     assert (report["subject"], report["findings"], report["summary"]["steps"]) == ("run", [], 0)
     assert_same(["t.py"], tmp_path)
