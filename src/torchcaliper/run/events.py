@@ -130,12 +130,13 @@ class ZeroGrad:
 
 @dataclass(slots=True)
 class Clip:
-    """`clip_grad_norm_` or `clip_grad_value_`. `clip_begin`."""
+    """`clip_grad_norm_` or `clip_grad_value_`. `clip_begin`, `clip_end`."""
 
     parameters: list[torch.Tensor]
     kind: str  # "norm" or "value"
     limit: float
     site: int | None
+    norm: Any = None  # clip_end: what clip_grad_norm_ returned
 
 
 @dataclass(slots=True)

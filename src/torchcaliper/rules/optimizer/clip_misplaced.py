@@ -22,7 +22,8 @@ class ClipMisplaced(Rule):
     ## What it finds
     `clip_grad_norm_` or `clip_grad_value_` is called after the step (the gradients have been used), before the backward
     (there is nothing to clip), or on parameters that no optimizer holds and that have no gradients (another network, a
-    generator of parameters that is used up).
+    generator of parameters that is used up). Under gradient accumulation, clipping after every batch's backward is told
+    too, when norms exceed the limit: the partial sums are scaled down again and again.
 
     ## Why it matters
     The steps use unclipped gradients: one outlier can throw the weights far away, which clipping was there to prevent.
@@ -43,7 +44,8 @@ class ClipMisplaced(Rule):
 
     ## When it is silent
     A call that only measures the norm (the limit is infinite, or a million and more); another clip follows the
-    backward; clipping of a part of the parameters; clipping of weights (WGAN); fewer than three such calls.
+    backward; a limit under accumulation that is never reached; clipping of a part of the parameters; clipping of
+    weights (WGAN); fewer than three such calls.
 
     ## References
     * [clip_grad_norm_](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html)
@@ -82,6 +84,37 @@ class ClipMisplaced(Rule):
                 name=run.ledger.optimizers[optimizer].name,
             )
         yield from self._strays(run)
+        yield from self._partial(run)
+
+    def _partial(self, run: Run) -> Iterator[Finding]:
+        for partial in run.protocol.partial_clips:
+            optimizer = run.ledger.optimizers[partial.optimizer]
+            if partial.steps < _MIN_TIMES or partial.steps < _MIN_SHARE * optimizer.steps:
+                continue
+            if partial.exceeded < _MIN_TIMES:
+                continue
+            yield self.finding(
+                "Gradients are clipped after every backward() of an accumulated step: the first batches are scaled "
+                "down again and again, in {count} steps of {name}.",
+                at=run.at(partial.site),
+                evidence=(
+                    evidence(
+                        "each backward adds to gradients that were clipped already", run.at(partial.backward_site)
+                    ),
+                    evidence(
+                        "the norm exceeded the limit of {limit:g} in {exceeded} of the {looks} calls looked at",
+                        run.at(partial.site),
+                        limit=partial.limit,
+                        exceeded=partial.exceeded,
+                        looks=partial.looks,
+                    ),
+                ),
+                fix="clip once, after the last backward() and before step()",
+                count=partial.steps,
+                first_step=partial.first_step,
+                subjects=(f"optimizer:{partial.optimizer}", f"site:{partial.site}"),
+                name=optimizer.name,
+            )
 
     def _strays(self, run: Run) -> Iterator[Finding]:
         if not run.protocol.patterns:

@@ -16,7 +16,7 @@ from torchcaliper.run.events import Backward, Clip, OptimizerMade, ScalerCall, S
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.scaling import Scaling
 from torchcaliper.run.instruments.tracks import Track
-from torchcaliper.run.record import AutocastBackward, StrayClip, UnsteppedBackward, ZeroGradCall
+from torchcaliper.run.record import AutocastBackward, PartialClip, StrayClip, UnsteppedBackward, ZeroGradCall
 from torchcaliper.run.session import Session
 
 #: a clipping limit that large is no limit: the call is there for the norm it returns
@@ -42,6 +42,8 @@ class Protocol(Instrument):
         self._zero_grads: dict[int | None, ZeroGradCall] = {}
         self._strays: dict[int | None, StrayClip] = {}
         self._autocast: dict[int | None, AutocastBackward] = {}
+        self._partial: dict[tuple[int, int | None], PartialClip] = {}
+        self._partial_now: list[PartialClip] = []
         self._unstepped: dict[tuple[int, int | None], UnsteppedBackward] = {}
         self._sources_read = False
         self._members: dict[int, tuple[int, frozenset[int]]] = {}  # optimizer -> (parameters counted, their ids)
@@ -167,6 +169,8 @@ class Protocol(Instrument):
             scaled = any(call[0] == "backward" and "scaled" in call[2] for call in track.calls)
             if scaled and self.scaling.limit_is_scaled(event.site, event.limit):
                 extra.append("scaled_limit")
+            if "unlimited" not in flags:
+                self._look_for_partial(track, event)
             track.enter("clip", event.site, *extra)
             track.clipped = True
         if not known:
@@ -177,6 +181,45 @@ class Protocol(Instrument):
             if stray is not None:
                 stray.times += 1
                 stray.no_gradient += "no_gradient" in flags
+
+    def _look_for_partial(self, track: Track, event: Clip) -> None:
+        """Whether this very call has clipped the same gradients before, and a backward has added to them since."""
+        reached = clipped = False
+        added: int | None = None
+        for kind, site, flags in track.calls:
+            if kind == "zero_grad" and "cleared" in flags:
+                reached = clipped = False
+                added = None
+            elif kind == "backward":
+                reached = True
+                added = site if clipped else None
+            elif kind == "clip" and site == event.site and reached:
+                clipped = True
+        if added is None:
+            return
+        key = (track.index, event.site)
+        partial = self._partial.get(key)
+        if partial is None:
+            if len(self._partial) >= _PLACES:
+                return
+            partial = PartialClip(track.index, event.site, added, limit=event.limit, first_step=self.session.step)
+            self._partial[key] = partial
+            self.run.protocol.partial_clips.append(partial)
+        if partial.last_step != track.steps:
+            partial.last_step = track.steps
+            partial.steps += 1
+            self._partial_now.append(partial)
+
+    def on_clip_end(self, event: Clip) -> None:
+        now, self._partial_now = self._partial_now, []
+        norm = event.norm
+        for partial in now:
+            # Reading the norm waits for its device: a few times, then at powers of two.
+            if partial.steps > 4 and partial.steps & (partial.steps - 1):
+                continue
+            if isinstance(norm, torch.Tensor) and type(norm) is torch.Tensor and not norm.is_meta:
+                partial.looks += 1
+                partial.exceeded += float(norm.detach()) > event.limit
 
     def _ids(self, track: Track) -> frozenset[int]:
         optimizer = track.reference()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.utils import clip_grad
 
 from torchcaliper.run.events import Clip
-from torchcaliper.run.patches import invisible
+from torchcaliper.run.patches import invisible, trim
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -22,6 +24,7 @@ def install(session: Session) -> None:
 
 
 def _watch(session: Session, function: str, kind: str, limit: str) -> None:
+    local = session.local
     original = getattr(clip_grad, function)
 
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -30,25 +33,51 @@ def _watch(session: Session, function: str, kind: str, limit: str) -> None:
             parameters = [given]
         elif isinstance(given, list | tuple):
             parameters = list(given)
+        elif local.clipped is not None:
+            parameters = local.clipped
         else:
-            return None  # a generator must be left to the function: it is told through the listed wrapper below
+            return None
         bound = args[1] if len(args) > 1 else kwargs.get(limit, float("nan"))
         value = float(bound) if isinstance(bound, int | float) else float("nan")
-        session.emit("clip_begin", Clip(parameters, kind, value, session.site(sys._getframe(2))))
-        return None
+        event = Clip(parameters, kind, value, session.site(sys._getframe(2)))
+        session.emit("clip_begin", event)
+        return event
 
-    watched = session.patches.wrapper(original, function, before, None)
+    def after(event: Clip, result: Any, error: BaseException | None) -> None:
+        event.norm = result
+        session.emit("clip_end", event)
 
+    watched = session.patches.wrapper(original, function, before, after)
+
+    @functools.wraps(original)
     def listed(parameters: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(parameters, torch.Tensor | list | tuple):
-            parameters = list(parameters)  # what the function itself does first
+            local.clipped, parameters = _taken(parameters)
         try:
             return watched(parameters, *args, **kwargs)
         except BaseException as error:
-            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+            trim(error)
             raise
+        finally:
+            local.clipped = None
 
-    replacement = invisible(functools.wraps(original)(listed))  # type: ignore[arg-type]
+    listed.__prepare_scriptable__ = lambda: original  # type: ignore[attr-defined]
+    replacement = invisible(listed)  # type: ignore[arg-type]
     for owner in (clip_grad, torch.nn.utils):
         if getattr(owner, function, None) is original:
             session.patches.replace(owner, function, replacement)
+
+
+def _taken(parameters: Any) -> tuple[list[Any] | None, Any]:
+    """The parameters, and what the function can be given in their place, as it reads them once."""
+    taken: list[Any] = []
+    try:
+        taken.extend(parameters)
+    except BaseException as error:
+        trim(error)
+        exhausted: Any = (nothing for nothing in ())
+        next(exhausted, None)
+        # Raises the same error again, out of no Python function.
+        return None, itertools.chain(taken, iter(functools.partial(exhausted.throw, error), None))
+    # The function warns of generators that have nothing in them.
+    return taken, (p for p in taken) if isinstance(parameters, GeneratorType) else taken

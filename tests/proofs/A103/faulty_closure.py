@@ -1,0 +1,21 @@
+# An LBFGS closure that does not clear.
+# line: 15, 16, 21
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = (x @ torch.randn(8, 1)).tanh()
+model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+
+optimizer = torch.optim.LBFGS(model.parameters(), lr=0.01, max_iter=3)
+
+
+def closure():
+    loss = nn.functional.mse_loss(model(x), y)
+    loss.backward()
+    return loss
+
+
+for step in range(12):
+    print(optimizer.step(closure).item())

@@ -1,0 +1,22 @@
+# A few steps of a long schedule, to see whether it runs.
+import torch
+from torch import nn
+from torch.optim import lr_scheduler
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(320, 6)
+loader = DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), batch_size=16, shuffle=True)
+net = nn.Sequential(nn.Linear(6, 12), nn.ReLU(), nn.Linear(12, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+EPOCHS = 6
+scheduler = lr_scheduler.CosineAnnealingLR(optimizer, T_max=100_000)
+
+for epoch in range(1):
+    for inputs, target in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(net(inputs), target)
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+print(loss.item())

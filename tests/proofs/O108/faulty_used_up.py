@@ -1,0 +1,19 @@
+# A generator of parameters that the optimizer has used up.
+# line: 18
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = (x @ torch.randn(8, 1)).tanh()
+model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+
+params = model.parameters()
+optimizer = torch.optim.SGD(params, lr=0.05)
+for step in range(40):
+    batch = torch.randint(0, 512, (32,))
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(x[batch]), y[batch])
+    loss.backward()
+    nn.utils.clip_grad_norm_(params, 1.0)
+    optimizer.step()

@@ -1,0 +1,17 @@
+# Clipping between backward and step, of a part of the parameters.
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = (x @ torch.randn(8, 1)).tanh()
+model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for step in range(40):
+    batch = torch.randint(0, 512, (32,))
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(x[batch]), y[batch])
+    loss.backward()
+    nn.utils.clip_grad_norm_(model[0].parameters(), 1.0)
+    optimizer.step()

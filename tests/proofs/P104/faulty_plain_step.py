@@ -1,0 +1,19 @@
+# The loss is scaled, the step is the optimizer's own.
+# line: 18
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = (x @ torch.randn(8, 1)).tanh()
+model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+scaler = torch.amp.GradScaler("cpu")
+for step in range(40):
+    batch = torch.randint(0, 512, (32,))
+    optimizer.zero_grad()
+    with torch.autocast("cpu", dtype=torch.float16):
+        loss = nn.functional.mse_loss(model(x[batch]), y[batch])
+    scaler.scale(loss).backward()
+    optimizer.step()
+print(loss.item())

@@ -1,0 +1,20 @@
+# A scaler beside bfloat16.
+# line: 11
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = (x @ torch.randn(8, 1)).tanh()
+model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+scaler = torch.amp.GradScaler("cpu")
+for step in range(40):
+    batch = torch.randint(0, 512, (32,))
+    optimizer.zero_grad()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = nn.functional.mse_loss(model(x[batch]), y[batch])
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+print(loss.item())
