@@ -1,4 +1,6 @@
 # The last few losses are kept in a window, to compare with the newest.
+from collections import deque
+
 import torch
 from torch import nn
 
@@ -7,8 +9,6 @@ x = torch.randn(256, 6)
 y = x @ torch.randn(6, 1)
 model = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-from collections import deque
-
 window = deque(maxlen=5)
 for step in range(60):
     loss = nn.functional.mse_loss(model(x), y)

@@ -9,7 +9,7 @@ from torch import nn
 class Agent:
     def __init__(self, make, tau=0.05):
         self.online = make()
-        self.target = make()
+        self.target = copy.deepcopy(self.online)
         self.optimizer = torch.optim.Adam(self.online.parameters(), lr=1e-3)
         self.tau = tau
 

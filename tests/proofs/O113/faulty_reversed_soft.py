@@ -1,5 +1,5 @@
 # A soft update is called with its arguments exchanged.
-# line: 29
+# line: 30
 import copy
 
 import torch
@@ -22,6 +22,7 @@ class Agent:
         loss.backward()
         self.optimizer.step()
         return loss.item()
+
 
 def soft_update(target, online, tau):
     with torch.no_grad():

@@ -82,13 +82,22 @@ class GraphRetained(Rule):
 
     def _kept(self, run: Run, held: Retained) -> Finding:
         if held.kind == "variable":
-            message = "`{holder}` is computed from the tensors of earlier steps and keeps their graphs: {graphs} steps were alive at once"
+            message = (
+                "`{holder}` is computed from the tensors of earlier steps and keeps "
+                "their graphs: {graphs} steps were alive at once"
+            )
             fix = "add a number or a detached tensor to `{holder}`: `.item()`, or `.detach()` to stay on the device"
         else:
-            message = "`{holder}` ({kind} of {items}) keeps tensors together with their graphs: {graphs} steps were alive at once"
+            message = (
+                "`{holder}` ({kind} of {items}) keeps tensors together with "
+                "their graphs: {graphs} steps were alive at once"
+            )
             fix = "put `.detach()` (or `.item()` for a number) behind what is added to `{holder}`"
         if not held.after_backward:
-            fix = "run the evaluation under `with torch.no_grad():`, or put `.detach()` behind what is added to `{holder}`"
+            fix = (
+                "run the evaluation under `with torch.no_grad():`, or put "
+                "`.detach()` behind what is added to `{holder}`"
+            )
         facts = []
         if not held.growing:
             facts.append(
@@ -125,7 +134,8 @@ class GraphRetained(Rule):
             else []
         )
         return self.finding(
-            "`{holder}` carries the graph of an earlier step into this loss, and backward has already gone through that graph",
+            "`{holder}` carries the graph of an earlier step into this loss, "
+            "and backward has already gone through that graph",
             at=run.at(held.site),
             evidence=facts,
             fix="add a number or a detached tensor to `{holder}`, or start it anew before each backward",

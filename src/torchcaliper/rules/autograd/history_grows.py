@@ -77,10 +77,14 @@ class HistoryGrows(Rule):
                     else []
                 )
                 yield self.finding(
-                    "`{state}` carries the graph of the step before into this one: backward would have to go through it a second time",
+                    "`{state}` carries the graph of the step before into this one: "
+                    "backward would have to go through it a second time",
                     at=run.at(state.site),
                     evidence=facts,
-                    fix="detach `{state}` between two steps, for example `{state} = {state}.detach()` after the backward",
+                    fix=(
+                        "detach `{state}` between two steps, for example `{state} "
+                        "= {state}.detach()` after the backward"
+                    ),
                     count=state.times,
                     first_step=state.first_step,
                     subjects=subjects,
@@ -101,10 +105,14 @@ class HistoryGrows(Rule):
                     )
                 ]
                 yield self.finding(
-                    "`{state}` carries the graph of all steps before into each new one: backward goes through the whole past",
+                    "`{state}` carries the graph of all steps before into each "
+                    "new one: backward goes through the whole past",
                     at=run.at(state.site),
                     evidence=facts,
-                    fix="detach `{state}` between two steps, for example `{state} = {state}.detach()` after the backward",
+                    fix=(
+                        "detach `{state}` between two steps, for example `{state} "
+                        "= {state}.detach()` after the backward"
+                    ),
                     count=state.times,
                     first_step=state.first_step,
                     subjects=subjects,

@@ -85,10 +85,14 @@ class RetainGraphMisused(Rule):
                     )
                 )
             yield self.finding(
-                "with retain_graph=True losses go backward through graphs of earlier steps, whose parameters have been updated since",
+                "with retain_graph=True losses go backward through graphs of earlier "
+                "steps, whose parameters have been updated since",
                 at=run.at(retained.site),
                 evidence=facts,
-                fix="compute each loss from this step's graph alone (detach, or compute anew, what is older) and drop retain_graph=True",
+                fix=(
+                    "compute each loss from this step's graph alone (detach, or compute "
+                    "anew, what is older) and drop retain_graph=True"
+                ),
                 count=retained.times,
                 first_step=retained.first_step,
                 subjects={"history"},

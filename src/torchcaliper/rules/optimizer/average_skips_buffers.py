@@ -46,7 +46,8 @@ class AverageSkipsBuffers(Rule):
         average.copy_(trained)
     ```
 
-    or `torch.optim.swa_utils.AveragedModel(model, use_buffers=True)`, or `update_bn(loader, averaged)` before evaluating.
+    or `torch.optim.swa_utils.AveragedModel(model, use_buffers=True)`, or `update_bn(loader, averaged)` before
+    evaluating.
 
     ## When it is silent
 
@@ -68,7 +69,8 @@ class AverageSkipsBuffers(Rule):
                 continue
             facts = [
                 evidence(
-                    "layer `{layer}`: {trained} batches entered the trained network's statistics, {average} the average's; "
+                    "layer `{layer}`: {trained} batches entered the trained "
+                    "network's statistics, {average} the average's; "
                     "they differ by {difference:.2f} standard deviations",
                     layer=average.example,
                     trained=average.trained_updates,
@@ -81,7 +83,8 @@ class AverageSkipsBuffers(Rule):
                     evidence("the average is evaluated here, in evaluation mode", run.at(average.evaluation_site))
                 )
             yield self.finding(
-                "the averaged {name} follows the parameters only: the statistics of {layers} BatchNorm layer(s) stay at their start",
+                "the averaged {name} follows the parameters only: the statistics of "
+                "{layers} BatchNorm layer(s) stay at their start",
                 at=run.at(average.site),
                 evidence=facts,
                 fix="copy the buffers too: for a, b in zip(average.buffers(), model.buffers()): a.copy_(b)",

@@ -86,7 +86,8 @@ class TargetNetworkAliased(Rule):
                 )
             names = copy.alias_names or [copy.target_name, copy.source_name]
             yield self.finding(
-                "`{first}` and `{second}` are one network: they share the memory of all parameters, so the copy changes nothing",
+                "`{first}` and `{second}` are one network: they share the memory "
+                "of all parameters, so the copy changes nothing",
                 at=run.at(copy.alias_site if copy.alias_site is not None else copy.site),
                 evidence=facts,
                 fix="make the second one with copy.deepcopy(...), and synchronise it from the trained one",

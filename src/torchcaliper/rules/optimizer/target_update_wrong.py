@@ -43,8 +43,8 @@ class TargetUpdateWrong(Rule):
 
     ## When it is silent
 
-    When weights are restored from a file or a copy (best weights, early stopping, cross-validation, rewinding), when the
-    source changes in between (Reptile, Lookahead, populations), when the source is never called (a kept initial
+    When weights are restored from a file or a copy (best weights, early stopping, cross-validation, rewinding), when
+    the source changes in between (Reptile, Lookahead, populations), when the source is never called (a kept initial
     state), when each overwriting begins a training with a new optimizer. A target that is never updated at all is
     not judged: teachers and random network distillation are just that.
 
@@ -70,7 +70,8 @@ class TargetUpdateWrong(Rule):
                 yield self._finding(
                     run,
                     copy,
-                    "`{target}` is updated from itself, so it never changes, while a network of the same architecture is trained",
+                    "`{target}` is updated from itself, so it never changes, while a "
+                    "network of the same architecture is trained",
                     "copy the trained network's weights into `{target}`",
                     [],
                 )
@@ -87,7 +88,8 @@ class TargetUpdateWrong(Rule):
                 yield self._finding(
                     run,
                     copy,
-                    "`{target}` is in training and is overwritten by `{source}`, which never changes: the direction is reversed",
+                    "`{target}` is in training and is overwritten by `{source}`, "
+                    "which never changes: the direction is reversed",
                     "exchange the two: `{source}` has to follow `{target}`",
                     facts,
                 )

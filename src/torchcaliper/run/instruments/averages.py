@@ -107,8 +107,10 @@ class Averages(Instrument):
             if here != start or there <= start:
                 return  # the statistics follow (or are not collected): copied, averaged or estimated anew
             still += 1
-            assert layer.running_mean is not None and layer.running_var is not None
-            assert other.running_mean is not None and other.running_var is not None
+            assert layer.running_mean is not None
+            assert layer.running_var is not None
+            assert other.running_mean is not None
+            assert other.running_var is not None
             with torch.no_grad():
                 scale = (layer.running_var + layer.eps).sqrt()
                 shift = float(((layer.running_mean - other.running_mean.to(scale.device)).abs() / scale).mean())
@@ -139,7 +141,7 @@ class Averages(Instrument):
         self.session.judge_soon()
 
     def _averaging(self, average: nn.Module) -> tuple[int | None, bool]:
-        """The statement that does the averaging: update_parameters, or the one loop in the user's files that can be it."""
+        """The statement that averages: update_parameters, or the one loop in the user's files that can be it."""
         known = self._update_sites.get(id(average))
         if known is not None and known[0]() is average:
             return known[1], False

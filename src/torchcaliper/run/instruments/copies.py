@@ -158,7 +158,7 @@ class Copies(Instrument):
         record.target_trained = bool(optimizers)
         record.source_trained = bool(trained(self.session, source))
         steps = {n: self.run.ledger.optimizers[n].steps for n in optimizers}
-        # An optimizer that had stepped before the last copy and has stepped since: training goes on, it was not restarted.
+        # An optimizer that had stepped before the last copy and has stepped since: training was not restarted.
         if any(state.steps.get(n, 0) and steps[n] > state.steps[n] for n in steps):
             record.after_training += 1
             record.source_called += state.called
@@ -176,10 +176,9 @@ class Copies(Instrument):
             state.values = values
         elif not state.record.source_changed and all(v.device.type == "cpu" for v in values):
             state.record.source_changed = distance(state.values, values) > 0
-        elif not state.record.source_changed:
-            # On a device the comparison waits; rarely enough, since copies far apart are compared at powers of two.
-            if state.record.times & (state.record.times - 1) == 0:
-                state.record.source_changed = distance(state.values, values) > 0
+        elif not state.record.source_changed and state.record.times & (state.record.times - 1) == 0:
+            # On another device the comparison waits for it, so it is made at powers of two only.
+            state.record.source_changed = distance(state.values, values) > 0
 
     def _second_name(
         self, record: Copy, statement: CopyStatement | None, frame: FrameType, target: nn.Module, source: nn.Module

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _PARAMETERS = ("parameters", "named_parameters")
 _EVERYTHING = ("state_dict", "buffers", "named_buffers")
-_PLAIN = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 @dataclass(slots=True)
@@ -95,10 +94,12 @@ def averaging_loops(path: str) -> list[tuple[int, str]]:
     found = []
     if root is not None:
         functions = [n for n in ast.walk(root) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-        for scope in [*functions, root]:
-            inner = {id(n) for f in functions if f is not scope for n in ast.walk(f)} if scope is root else set()
+        scopes: list[ast.AST] = [*functions, root]
+        for scope in scopes:
+            top = isinstance(scope, ast.Module)
+            inner = {id(n) for f in functions for n in ast.walk(f)} if top else set()
             nodes = [n for n in ast.walk(scope) if id(n) not in inner]
-            if scope is not root and any(isinstance(n, ast.Attribute) and n.attr in _EVERYTHING for n in nodes):
+            if not top and any(isinstance(n, ast.Attribute) and n.attr in _EVERYTHING for n in nodes):
                 continue
             name = scope.name if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) else "<module>"
             for loop in nodes:
@@ -133,7 +134,7 @@ def _receivers(loop: ast.For) -> dict[str, ast.expr]:
                 if isinstance(target, ast.Name):
                     found[target.id] = function.value
             elif isinstance(function, ast.Name) and function.id == "zip" and isinstance(target, ast.Tuple):
-                for element, argument in zip(target.elts, iterable.args):
+                for element, argument in zip(target.elts, iterable.args, strict=False):
                     match(element, argument)
             elif isinstance(function, ast.Name) and function.id == "enumerate" and isinstance(target, ast.Tuple):
                 if iterable.args and len(target.elts) == 2:
@@ -146,7 +147,7 @@ def _receivers(loop: ast.For) -> dict[str, ast.expr]:
 
 
 def _written(statement: ast.AST) -> str | None:
-    """The variable that a statement writes in place: `t.data.copy_(..)`, `t.mul_(..).add_(..)`, `t.data = ..`, `t -= ..`."""
+    """The variable that a statement writes in place: `t.data.copy_(..)`, `t.mul_(..)`, `t.data = ..`, `t -= ..`."""
     node: ast.AST
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         node, changes = statement.value, False
@@ -171,7 +172,7 @@ def _written(statement: ast.AST) -> str | None:
 
 
 def resolve(expression: ast.expr | None, frame: FrameType) -> Any:
-    """The object an expression of names, attributes and constant subscripts stands for, by plain look-ups; else None."""
+    """What an expression of names, attributes and constant subscripts stands for, by plain look-ups; else None."""
     if expression is None:
         return None
     if isinstance(expression, ast.Name):
@@ -198,7 +199,7 @@ def resolve(expression: ast.expr | None, frame: FrameType) -> Any:
 
 
 def binding(session: Session, frame: FrameType, expressions: list[ast.expr]) -> int | None:
-    """Where the later one of two names was bound: attributes in the class of their object, names in the frame's function."""
+    """Where the later of two names was bound: attributes in their object's class, names in the frame's function."""
     found: list[tuple[int, int]] = []
     for expression in expressions:
         site = None

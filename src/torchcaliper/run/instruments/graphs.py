@@ -59,7 +59,9 @@ def tensors(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
 def tag_of(tensor: torch.Tensor) -> Tag | None:
     """The tag that the tensor's own node carries."""
     node = tensor.grad_fn
-    return node.metadata.get(TAG) if node is not None else None
+    metadata: Any = node.metadata if node is not None else {}
+    found: Tag | None = metadata.get(TAG)
+    return found
 
 
 class Walk:
@@ -83,7 +85,7 @@ class Walk:
                     return
                 if node.name() == "torch::autograd::AccumulateGrad":  # belongs to the parameter, not to a step
                     continue
-                metadata = node.metadata
+                metadata: Any = node.metadata
                 if metadata:
                     tag = metadata.get(TAG)
                     if tag is not None:

@@ -106,7 +106,7 @@ class _Places:
                     Place(place.path, value.__self__, place.name, place.attribute, place.owner, place.code), depth - 1
                 )
             elif isinstance(value, FunctionType):
-                for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
+                for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False):
                     try:
                         content = cell.cell_contents
                     except ValueError:  # not yet bound

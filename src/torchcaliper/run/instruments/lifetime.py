@@ -75,7 +75,7 @@ class Lifetime(Instrument):
         node = tensor.grad_fn
         if node is None:
             return
-        metadata = node.metadata
+        metadata: Any = node.metadata  # a property, whatever the stubs say
         known = metadata.get(TAG)
         if known is not None:
             known.forward &= forward  # a module's own output that goes backward is a loss
@@ -111,10 +111,10 @@ class Lifetime(Instrument):
         return 0
 
     def _old(self, tag: Tag, by: int = 1) -> bool:
-        """Nobody can use the tagged graph any more: it is of an earlier step of the very parameters it was made with."""
+        """The graph is of an earlier step of the very parameters it was made with: nobody can use it any more."""
         run = self.run
         if tag.forward and tag.root in self._clocks:
-            return self._clocks[tag.root] - tag.clock >= by and run.steps - tag.step >= by  # type: ignore[index]
+            return self._clocks[tag.root] - tag.clock >= by and run.steps - tag.step >= by
         if run.steps:
             return run.steps - tag.step >= by
         return run.backwards - tag.backwards > by

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -73,4 +74,7 @@ def distance(first: list[torch.Tensor], second: list[torch.Tensor]) -> float:
     if [t.shape for t in first] != [t.shape for t in second] or not first:
         return float("inf")
     with torch.no_grad():
-        return sum(float((a.double() - b.to(a.device).double()).pow(2).sum()) for a, b in zip(first, second)) ** 0.5
+        total = 0.0
+        for a, b in zip(first, second, strict=True):
+            total += float((a.double() - b.to(a.device).double()).pow(2).sum())
+        return math.sqrt(total)
