@@ -21,6 +21,8 @@ from torchcaliper.run.session import Session
 
 #: a clipping limit that large is no limit: the call is there for the norm it returns
 _NO_LIMIT = 1e6
+#: patterns kept of all optimizers together: some programs make an optimizer per client, fold or round
+_ALL_PATTERNS = 4000
 #: places of each kind that are kept
 _PLACES = 200
 
@@ -33,6 +35,9 @@ class Protocol(Instrument):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.tracks: dict[int, Track] = {}
+        self._gone: list[int] = []  # optimizers that have died
+        self._ended: dict[int, tuple[int, int]] = {}  # dead optimizer -> (steps, backward passes)
+        self._clips: dict[tuple[int | None, int, int], tuple[int, list[Track]]] = {}
         self.scaling = Scaling(session)
         self._backward: Backward | None = None
         self._flags: tuple[str, ...] = ()
@@ -43,6 +48,7 @@ class Protocol(Instrument):
         self._strays: dict[int | None, StrayClip] = {}
         self._autocast: dict[int | None, AutocastBackward] = {}
         self._partial: dict[tuple[int, int | None], PartialClip] = {}
+        self._clipping: list[Track] = []
         self._partial_now: list[PartialClip] = []
         self._unstepped: dict[tuple[int, int | None], UnsteppedBackward] = {}
         self._sources_read = False
@@ -53,15 +59,19 @@ class Protocol(Instrument):
         index = self.session.objects.optimizer(optimizer)
         track = self.tracks.get(index)
         if track is None:
-            track = self.tracks[index] = Track(index, optimizer)
+            track = self.tracks[index] = Track(index, optimizer, lambda _: self._gone.append(index))
+            self._clips.clear()
         return track
 
     def _living(self) -> list[Track]:
-        tracks = self.tracks
-        dead = [i for i, t in tracks.items() if t.reference() is None]
-        for index in dead:
-            self._keep(tracks.pop(index))
-        return list(tracks.values())
+        while self._gone:
+            index = self._gone.pop()
+            track = self.tracks.pop(index)
+            self._keep(track)
+            self._ended[index] = (track.steps, track.backwards)
+            self._members.pop(index, None)
+            self._clips.clear()
+        return list(self.tracks.values())
 
     def on_optimizer_made(self, event: OptimizerMade) -> None:
         self.track(event.optimizer)
@@ -83,7 +93,7 @@ class Protocol(Instrument):
         for track in self.tracks.values():
             if not track.backward_ends() or event.error is not None:
                 continue
-            track.enter("backward", event.site, *flags)
+            track.orders.enter("backward", event.site, *flags)
             track.pending, track.has_pending = event.site, True
             if scaled and track.plain_step:
                 track.probe()
@@ -109,8 +119,9 @@ class Protocol(Instrument):
     # zero_grad
 
     def on_zero_grad_begin(self, event: ZeroGrad) -> None:
-        for track in self.tracks.values():
-            track.notice("zero_grad")
+        if len(self.tracks) > 1:  # what one did by hand must not be taken for another's clearing
+            for track in self.tracks.values():
+                track.notice("zero_grad")
 
     def on_zero_grad_end(self, event: ZeroGrad) -> None:
         place = self._zero_grads.get(event.site)
@@ -122,14 +133,13 @@ class Protocol(Instrument):
         if place is not None:
             place.times += 1
         for track in self.tracks.values():
-            present, gone, in_place = track.absorb()
-            if not gone:
+            flags = track.cleared()
+            if not flags:
                 continue
-            whole = gone == present
-            if whole and track.has_pending:
-                self._never_stepped(track)
-            track.enter("zero_grad", event.site, "cleared" if whole else "partly", *(("in_place",) if in_place else ()))
-            if whole:
+            track.orders.enter("zero_grad", event.site, *flags)
+            if "cleared" in flags:
+                if track.has_pending:
+                    self._never_stepped(track)
                 track.forget_gradients()
             if place is not None and track.index not in place.cleared:
                 place.cleared.append(track.index)
@@ -157,23 +167,21 @@ class Protocol(Instrument):
             flags.append("no_gradient")
         if event.limit >= _NO_LIMIT:
             flags.append("unlimited")
-        ids = {id(p) for p in given}
-        known = False
-        for track in self._living():
-            if ids.isdisjoint(self._ids(track)):
-                continue
-            known = True
+        tracks = self._concerned(event)
+        for track in tracks:
             track.notice("clip")
             track.compare_probe()
             extra = list(flags)
-            scaled = any(call[0] == "backward" and "scaled" in call[2] for call in track.calls)
+            scaled = self.scaling.is_active and track.has_scaled_gradients()
             if scaled and self.scaling.limit_is_scaled(event.site, event.limit):
                 extra.append("scaled_limit")
-            if "unlimited" not in flags:
+            key = ("clip", event.site, tuple(extra))
+            if "unlimited" not in flags and key in track.orders.calls:
                 self._look_for_partial(track, event)
-            track.enter("clip", event.site, *extra)
-            track.clipped = True
-        if not known:
+            track.orders.enter(*key[:2], *key[2])
+            track.clip_begins()
+        self._clipping = tracks
+        if not tracks:
             stray = self._strays.get(event.site)
             if stray is None and len(self._strays) < _PLACES:
                 stray = self._strays[event.site] = StrayClip(event.site, len(given), first_step=self.session.step)
@@ -182,11 +190,26 @@ class Protocol(Instrument):
                 stray.times += 1
                 stray.no_gradient += "no_gradient" in flags
 
+    def _concerned(self, event: Clip) -> list[Track]:
+        """The optimizers that hold one of the parameters; looked up anew at powers of two of a place's calls."""
+        given = event.parameters
+        key = (event.site, len(given), id(given[0]) if given else 0)
+        living = self._living()
+        uses, tracks = self._clips.get(key, (0, []))
+        uses += 1
+        if uses & (uses - 1) == 0:
+            ids = {id(p) for p in given}
+            tracks = [t for t in living if not ids.isdisjoint(self._ids(t))]
+        if len(self._clips) > _PLACES:
+            self._clips.clear()
+        self._clips[key] = (uses, tracks)
+        return tracks
+
     def _look_for_partial(self, track: Track, event: Clip) -> None:
         """Whether this very call has clipped the same gradients before, and a backward has added to them since."""
         reached = clipped = False
         added: int | None = None
-        for kind, site, flags in track.calls:
+        for kind, site, flags in track.orders.calls:
             if kind == "zero_grad" and "cleared" in flags:
                 reached = clipped = False
                 added = None
@@ -211,6 +234,8 @@ class Protocol(Instrument):
             self._partial_now.append(partial)
 
     def on_clip_end(self, event: Clip) -> None:
+        for track in self._clipping:
+            track.absorb()
         now, self._partial_now = self._partial_now, []
         norm = event.norm
         for partial in now:
@@ -235,8 +260,8 @@ class Protocol(Instrument):
         track = self.track(event.optimizer)
         if self._backward is not None and event.optimizer is not self._backward.stepping:
             # the optimizer steps from a hook inside the backward: its gradient has just arrived
-            track.enter("backward", self._backward.site)
-            track.reached = track.ever_reached = True
+            track.orders.enter("backward", self._backward.site)
+            track.arrived()
         elif event.scaler is None or self._scaler_step is None:
             track.notice("step")
             track.compare_probe()
@@ -254,6 +279,8 @@ class Protocol(Instrument):
         else:
             return
         flags = []
+        if not (present or track.reached):
+            track.notice("step")  # gradients that a closure has set by hand
         if not (present or track.reached or track.has_gradient()):
             flags.append("no_gradient")
             if track.parameters_moved():
@@ -269,7 +296,7 @@ class Protocol(Instrument):
             flags.append("unscaled")
         elif track.probe_result == "same":
             flags.append("untouched")
-        track.close(event.site, tuple(flags), self.session.step)
+        track.orders.close(event.site, tuple(flags), self.session.step)
         track.steps += 1
         track.plain_step = not scaler
         track.stepped()
@@ -287,9 +314,9 @@ class Protocol(Instrument):
         track.notice(event.call)
         if event.call == "step":
             self._scaler_step = event
-            track.enter("scaler_step", event.site)
+            track.orders.enter("scaler_step", event.site)
         else:
-            track.enter("unscale", event.site)
+            track.orders.enter("unscale", event.site)
 
     def on_scaler_end(self, event: ScalerCall) -> None:
         inner = self._scaler_step is not None and self._scaler_step is not event
@@ -301,12 +328,12 @@ class Protocol(Instrument):
             for track in self.tracks.values():
                 if track.scaler_pending:
                     track.scaler_pending = False
-                    track.enter("update", event.site)
+                    track.orders.enter("update", event.site)
         if event.optimizer is None:
             return
         track = self.track(event.optimizer)
         if event.call == "unscale" and not inner:
-            track.notice("unscale", ours=True)
+            track.absorb()
         elif event.call == "step" and not inner:
             self._scaler_step = None
             if event.error is None:
@@ -316,8 +343,7 @@ class Protocol(Instrument):
 
     def _skipped(self, track: Track) -> None:
         """The scaler found a gradient that is not finite: this step does not count."""
-        track.calls.clear()
-        track.times.clear()
+        track.orders.drop()
         track.stepped()
         for scheduler in self.run.protocol.schedulers:
             if scheduler.optimizer == track.index and scheduler.calls == 0:
@@ -329,26 +355,28 @@ class Protocol(Instrument):
         """The user has stepped a scheduler of that optimizer."""
         track = self.tracks.get(index)
         if track is not None:
-            track.enter("scheduler", site)
+            track.orders.enter("scheduler", site)
             self._last_scheduler[index] = (track.backwards, site)
 
     def steps(self, index: int) -> int:
         """Steps that the optimizer has made."""
         track = self.tracks.get(index)
-        return track.steps if track is not None else 0
+        return track.steps if track is not None else self._ended.get(index, (0, 0))[0]
 
     def backwards(self, index: int) -> int:
         """Backward passes that reached the optimizer."""
         track = self.tracks.get(index)
-        return track.backwards if track is not None else 0
+        return track.backwards if track is not None else self._ended.get(index, (0, 0))[1]
 
     # record
 
     def _keep(self, track: Track) -> None:
         protocol = self.run.protocol
         protocol.open_calls.pop(str(track.index), None)
-        calls = track.open_calls()
-        if calls:
+        new = track.orders.new_patterns()
+        protocol.patterns.extend(new[: max(0, _ALL_PATTERNS - len(protocol.patterns))])
+        calls = track.orders.open_calls()
+        if calls and len(protocol.open_calls) < _PLACES:
             protocol.open_calls[str(track.index)] = calls
         if track.steps == 0 and track.has_pending and (track.index, track.pending) not in self._unstepped:
             entry = UnsteppedBackward(track.index, track.pending)
@@ -363,11 +391,9 @@ class Protocol(Instrument):
 
     def refresh(self) -> None:
         self.scaling.refresh()
-        kept = self.run.protocol.patterns
-        known = {id(p) for p in kept}
-        for track in self.tracks.values():
-            kept.extend(p for p in track.patterns.values() if id(p) not in known)
+        for track in self._living():
             self._keep(track)
+        kept = self.run.protocol.patterns
         if not self._sources_read and any(p.count >= 3 and p.step.has("accumulated") for p in kept):
             self._sources_read = True
             self._find_uncalled()

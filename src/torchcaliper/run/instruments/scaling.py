@@ -72,6 +72,11 @@ class Scaling:
             record.refused_call, record.refused_site = event.call, event.site
             record.refused_step_site, record.refused_step = self._last_step[key], self._session.step
 
+    @property
+    def is_active(self) -> bool:
+        """Whether any loss was ever scaled."""
+        return self._active is not None
+
     def flags(self, tensors: tuple[torch.Tensor, ...], site: int | None) -> tuple[str, ...]:
         """Whether the roots of a backward carry the scale: ("scaled",), ("maybe_scaled",) or ()."""
         scaler = self._active() if self._active is not None else None

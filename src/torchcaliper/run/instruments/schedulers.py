@@ -55,11 +55,14 @@ class Schedulers(Instrument):
         self._numbers: list[weakref.ref[Any]] = []
         self._backwards_at_making: dict[int, int] = {}
         self._plateaus: list[LossMeter] = []
+        self._calls: Protocol | None = None
 
     def _protocol(self) -> Protocol:
-        protocol = self.session.instrument("protocol")
-        assert isinstance(protocol, Protocol)
-        return protocol
+        if self._calls is None:
+            protocol = self.session.instrument("protocol")
+            assert isinstance(protocol, Protocol)
+            self._calls = protocol
+        return self._calls
 
     def _number(self, scheduler: Any) -> int | None:
         for number, reference in enumerate(self._numbers):
