@@ -31,6 +31,7 @@ class Averages(Instrument):
         super().__init__(session)
         self._trained: dict[int, _Trained] = {}  # by id of the module
         self._evaluations: dict[int, int] = {}  # root -> forwards in evaluation mode
+        self._known: set[int] = set()  # ids of roots met in training
         self._plain: set[int] = set()  # roots without BatchNorm
         self._update_sites: dict[int, tuple[weakref.ref[nn.Module], int | None]] = {}
         self._found: dict[tuple[int, int], Average] = {}
@@ -40,11 +41,14 @@ class Averages(Instrument):
             self._update_sites[id(inner)] = (weakref.ref(inner), event.site)
 
     def on_forward_begin(self, event: Forward) -> None:
+        if event.training and id(event.root) in self._known:
+            return
         root = self.session.objects.known_root(event.root)
         if root is None or root in self._plain:
             return
         if event.training:
-            if event.grad and id(event.root) not in self._trained:
+            if event.grad:
+                self._known.add(id(event.root))
                 self._first_training(event.root, root)
             return
         count = self._evaluations[root] = self._evaluations.get(root, 0) + 1

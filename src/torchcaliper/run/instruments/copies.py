@@ -21,7 +21,7 @@ from torchcaliper.run.operators import OperatorWatch
 from torchcaliper.run.record import Copy
 
 if TYPE_CHECKING:
-    from torchcaliper.run.events import Backward, Ended, Forward, StateLoaded, Step
+    from torchcaliper.run.events import Ended, Forward, StateLoaded, Step
     from torchcaliper.run.session import Session
 
 #: steps (of any optimizer) after which all are looked at for writes until the next forward; afterwards powers of two
@@ -75,6 +75,8 @@ class Copies(Instrument):
     def on_step_end(self, event: Step) -> None:
         if event.nested:
             return
+        if self._watch.on:
+            self._watch.stop()
         self._steps += 1
         if self._steps <= _LOOKS or self._steps & (self._steps - 1) == 0:
             self._looked.clear()
@@ -87,14 +89,6 @@ class Copies(Instrument):
             for state in self._states.values():
                 if state.source() is event.root:
                     state.called = True
-
-    def on_step_begin(self, event: Step) -> None:
-        if self._watch.on:
-            self._watch.stop()
-
-    def on_backward_begin(self, event: Backward) -> None:
-        if self._watch.on:
-            self._watch.stop()
 
     def on_ended(self, event: Ended) -> None:
         self._watch.stop()

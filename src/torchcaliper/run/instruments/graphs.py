@@ -27,7 +27,6 @@ class Tag:
         number: int,
         step: int,
         backwards: int,
-        *,
         root: int | None,
         site: int | None,
         forward: bool,

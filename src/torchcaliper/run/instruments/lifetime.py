@@ -32,6 +32,8 @@ _FIRST = 4
 #: how often more a graph must survive where no optimizer steps: then backwards are counted, and several of them may
 #: make one update by hand
 _NO_OPTIMIZER = 4
+#: steps in which tags are reviewed often: an epoch of a few batches must show before its running sum starts anew
+_EARLY = 128
 #: searches for a holder in one run
 _SEARCHES = 16
 
@@ -56,7 +58,7 @@ class Lifetime(Instrument):
         self._unowned: dict[
             int, int
         ] = {}  # root that no optimizer holds -> number of optimizers when that was looked up
-        self._roots_of: dict[int, tuple[int, int, list[int]]] = {}  # optimizer -> (roots known, its steps, its roots)
+        self._roots_of: dict[int, _Held] = {}  # by optimizer
         self._entered: dict[tuple[int | None, str], int] = {}  # (root, position) -> number of the tag that last came in
         self._suspects: dict[tuple[int | None, str, int | None], _Suspect] = {}
         self._pending: list[_Suspect] = []  # since the last backward
@@ -82,16 +84,8 @@ class Lifetime(Instrument):
             return
         self._number += 1
         run = self.run
-        tag = Tag(
-            self._number,
-            run.steps,
-            run.backwards,
-            root=root,
-            site=site,
-            forward=forward,
-            clock=self._clock(root) if root is not None else 0,
-            training=training,
-        )
+        clock = self._clock(root) if root is not None else 0
+        tag = Tag(self._number, run.steps, run.backwards, root, site, forward, clock, training)
         metadata[TAG] = tag
         self._alive.append(weakref.ref(tag))
 
@@ -126,16 +120,17 @@ class Lifetime(Instrument):
         if event.nested:
             return
         number = self.session.objects.optimizer(event.optimizer)
-        roots = self.run.ledger.roots
         known = self._roots_of.get(number)
-        steps = known[1] + 1 if known else 1
-        if known is None or known[0] != len(roots) or _power_of_two(steps):
+        if known is None:
+            known = self._roots_of[number] = _Held()
+        known.steps = steps = known.steps + 1
+        if known.roots != len(self.run.ledger.roots) or steps & (steps - 1) == 0:
+            known.roots = len(self.run.ledger.roots)
             held = {id(p) for group in event.optimizer.param_groups for p in group["params"]}
-            mine = [i for i, m in self.session.objects.roots() if any(id(p) in held for p in m.parameters())]
-            known = (len(roots), steps, mine)
-        self._roots_of[number] = (known[0], steps, known[2])
-        for root in known[2]:
-            self._clocks[root] = self._clocks.get(root, 0) + 1
+            known.mine = [i for i, m in self.session.objects.roots() if any(id(p) in held for p in m.parameters())]
+        clocks = self._clocks
+        for root in known.mine:
+            clocks[root] = clocks.get(root, 0) + 1
         if len(self._alive) >= self._review_at:
             self._review()
 
@@ -143,14 +138,15 @@ class Lifetime(Instrument):
 
     def _review(self) -> None:
         self._alive = [r for r in self._alive if r() is not None]
-        self._review_at = max(2 * VARIABLE, 2 * len(self._alive))
+        least = 2 * VARIABLE if self.run.steps < _EARLY else 8 * VARIABLE
+        self._review_at = max(least, 2 * len(self._alive))
         old = [t for r in self._alive if (t := r()) is not None and self._old(t)]
         steps = len({self._age(t) for t in old})
         for record in self._holding:
             record.graphs = max(record.graphs, steps)
         least = VARIABLE if self.run.steps else VARIABLE * _NO_OPTIMIZER
         if steps >= least:
-            self._review_at = min(self._review_at, len(self._alive) + 2 * VARIABLE)
+            self._review_at = min(self._review_at, len(self._alive) + max(2 * VARIABLE, len(self._alive) // 8))
         if steps < least or steps < 2 * self._searched or self._searches >= _SEARCHES:
             return
         self._searched = steps
@@ -190,11 +186,11 @@ class Lifetime(Instrument):
         if not event.grad:
             return
         for position, value in enumerate(event.args):
-            if value is not None:
+            # Nearly every input is data, which has no graph: out quickly.
+            if not (isinstance(value, torch.Tensor) and value.grad_fn is None):
                 self._enter(event, str(position), value, 2)
         for name, value in event.kwargs.items():
-            if value is not None:
-                self._enter(event, name, value, 2)
+            self._enter(event, name, value, 2)
 
     def _enter(self, event: Forward, position: str, value: Any, depth: int) -> None:
         if isinstance(value, torch.Tensor):
@@ -275,9 +271,7 @@ class Lifetime(Instrument):
         run = self.run
         root, site = self._last_forward or (None, event.site)
         clock = self._clock(root) if root is not None else 0
-        return Tag(
-            self._number, run.steps, run.backwards, root=root, site=site, forward=True, clock=clock, training=True
-        )
+        return Tag(self._number, run.steps, run.backwards, root, site, True, clock, True)
 
     def _look_back(self, event: Backward, walk: Walk, retain: RetainedBackward | None) -> None:
         """Does this loss reach graphs of earlier steps, and through what?"""
@@ -388,6 +382,17 @@ class Lifetime(Instrument):
     def on_ended(self, event: Ended) -> None:
         self._review_at = 1 << 60
         self._alive.clear()
+
+
+class _Held:
+    """The roots whose parameters an optimizer holds."""
+
+    __slots__ = ("mine", "roots", "steps")
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.roots = -1  # how many roots there were when that was looked up
+        self.mine: list[int] = []
 
 
 class _Suspect:
