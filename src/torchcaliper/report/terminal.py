@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Protocol
 
 #: lines shorter than this are unreadable, longer ones are not read
 NARROWEST, WIDEST = 60, 120
 
 
-def shows_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+class Stream(Protocol):
+    """What is asked of a stream."""
+
+    def isatty(self) -> bool: ...
+
+    def fileno(self) -> int: ...
+
+
+def shows_colour(stream: Stream, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether to write colours: never with NO_COLOR, always with FORCE_COLOR, else on a terminal that has them."""
     if environment.get("NO_COLOR"):
         return False
@@ -22,7 +30,7 @@ def shows_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) ->
     return os.name != "nt" or any(environment.get(name) for name in ("WT_SESSION", "TERM_PROGRAM", "TERM", "ANSICON"))
 
 
-def width_of(stream: TextIO, environment: Mapping[str, str] = os.environ) -> int:
+def width_of(stream: Stream, environment: Mapping[str, str] = os.environ) -> int:
     """Columns of the terminal behind a stream: COLUMNS, else its own, else 100; within NARROWEST and WIDEST."""
     columns = environment.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:

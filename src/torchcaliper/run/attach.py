@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import os
 import platform
@@ -16,6 +17,7 @@ import torch
 from torch.optim import Optimizer
 
 from torchcaliper.run import instruments, probes
+from torchcaliper.run.patches import Local, Patches, invisible, trim
 from torchcaliper.run.record import Program, Run
 from torchcaliper.run.session import Session
 from torchcaliper.run.telling import Telling
@@ -97,39 +99,54 @@ class _Attached:
         try:
             self.session.finish(kind, error)
             self._telling.close(self.session.run, self.session.faults)
+        except KeyboardInterrupt:
+            pass  # somebody does not want to wait for the summary; the program itself is over
         except Exception as own:
             self._telling.say(f"torchcaliper: no summary ({type(own).__name__}: {own})")
 
     # forked children
 
     def forked(self) -> None:
-        """In a forked child: sleep until it trains. Most of them are loader workers and never do."""
+        """In a forked child: take the watch off until it trains. Most children are loader workers and never do."""
         global _current
         _current = None
-        session = self.session
-        session.over = True
-        session.local.busy = True
+        self.session.lift()
+        self._telling.forsake()
+        sleeping = Patches(Local(), lambda name, error: None)
         for owner, name in ((torch.autograd, "backward"), (Optimizer, "__init__")):
-            session.patches.replace(owner, name, self._waker(owner, name))
+            sleeping.replace(owner, name, self._waker(sleeping, owner, name))
 
-    def _waker(self, owner: Any, name: str) -> Any:
+    def _waker(self, sleeping: Patches, owner: Any, name: str) -> Any:
+        original = vars(owner)[name]
+
+        @functools.wraps(original)
         def wake(*args: Any, **kwargs: Any) -> Any:
-            self._wake()
+            call = original
+            if self._pid != os.getpid():
+                mine = vars(owner)[name] is watched
+                self._wake(sleeping)
+                # Somebody who has put a function of his own before this one has already been called.
+                call = getattr(owner, name) if mine else original
             try:
-                return getattr(owner, name)(*args, **kwargs)
+                return call(*args, **kwargs)
             except BaseException as error:
-                error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+                trim(error)
                 raise
 
-        return wake
+        watched = invisible(wake)  # type: ignore[arg-type]
+        return watched
 
-    def _wake(self) -> None:
-        if self._pid == os.getpid():
-            return
-        self.session.lift()
-        self._start()
-        # multiprocessing leaves by os._exit and runs these instead of atexit
-        util.Finalize(None, self._finish_child, exitpriority=-100)
+    def _wake(self, sleeping: Patches) -> None:
+        sleeping.lift()
+        try:
+            self._start()
+            # multiprocessing leaves by os._exit and runs these instead of atexit
+            util.Finalize(None, self._finish_child, exitpriority=-100)
+        except Exception as error:
+            self._pid = os.getpid()
+            self._telling.say(
+                f"torchcaliper: could not attach to process {self._pid} ({type(error).__name__}: {error})"
+            )
 
     def _finish_child(self) -> None:
         if not self.session.over:

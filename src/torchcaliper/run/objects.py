@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,6 +13,7 @@ from torch.nn.parameter import is_lazy
 
 from torchcaliper.run.frames import locals_of
 from torchcaliper.run.record import Optimizer, Parameter, Root, Run
+from torchcaliper.run.unseen import unseen
 
 if TYPE_CHECKING:
     from torchcaliper.run.callsite import CallSites
@@ -109,14 +111,18 @@ class Objects:
             holder = reference()
             if holder is None:
                 continue
-            if any(m is module for m in holder.modules()):
+            if any(m is module for _, m in layers(holder)):
                 record.part_of = other
-            elif self._run.ledger.roots[other].part_of is None and any(m is holder for m in module.modules()):
+            elif self._run.ledger.roots[other].part_of is None and any(m is holder for _, m in layers(module)):
                 self._run.ledger.roots[other].part_of = number
         return number
 
     def refresh_root(self, module: nn.Module) -> bool:
         """Walk a root's parameters and layers again; True when its set of parameters changed."""
+        with unseen():
+            return self._refresh_root(module)
+
+    def _refresh_root(self, module: nn.Module) -> bool:
         number = self.known_root(module)
         if number is None:
             return False
@@ -125,7 +131,7 @@ class Objects:
         record.dropout = []
         record.batch_norm = []
         count = 0
-        for path, layer in module.named_modules():
+        for path, layer in layers(module):
             if _drops(layer):
                 record.dropout.append(path)
             elif isinstance(layer, nn.modules.batchnorm._BatchNorm) and layer.track_running_stats:
@@ -145,7 +151,8 @@ class Objects:
         roots = self._run.ledger.roots
         if record.root is not None and record.root != root:
             holder = self.module(record.root)
-            if holder is not None and not any(m is holder for m in self._root_objects[root]().modules()):  # type: ignore[union-attr]
+            mine = self._root_objects[root]()
+            if holder is not None and mine is not None and not any(m is holder for _, m in layers(mine)):
                 return False  # shared with an independent root: the first name stays
         new = record.root != root
         made = self.made(layer)
@@ -237,13 +244,37 @@ class Objects:
         return [(i, o) for i, r in enumerate(self._optimizer_objects) if (o := r()) is not None]
 
 
+def layers(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    """What `named_modules()` gives, without calling what the program may have put in its place."""
+    seen: set[int] = set()
+    left = [("", module)]
+    while left:
+        path, layer = left.pop()
+        if id(layer) in seen:
+            continue
+        seen.add(id(layer))
+        yield path, layer
+        inside = [(f"{path}.{name}" if path else name, m) for name, m in layer._modules.items() if m is not None]
+        left += reversed(inside)
+
+
+def parameters(module: nn.Module) -> Iterator[torch.Tensor]:
+    """What `parameters()` gives, likewise."""
+    seen: set[int] = set()
+    for _, layer in layers(module):
+        for parameter in layer._parameters.values():
+            if parameter is not None and id(parameter) not in seen:
+                seen.add(id(parameter))
+                yield parameter
+
+
 def _drops(layer: nn.Module) -> bool:
     """Whether a layer drops anything in training mode."""
     if isinstance(layer, _RECURRENT):
-        return layer.dropout > 0 and layer.num_layers > 1
+        return bool(layer.dropout > 0 and layer.num_layers > 1)
     if isinstance(layer, nn.MultiheadAttention):
-        return layer.dropout > 0
-    return isinstance(layer, _DROPOUTS) and layer.p > 0
+        return bool(layer.dropout > 0)
+    return isinstance(layer, _DROPOUTS) and bool(layer.p > 0)
 
 
 def constructor_frame(frame: Any, module: nn.Module) -> Any:

@@ -7,13 +7,17 @@ that raises is switched off and the program goes on.
 from __future__ import annotations
 
 import functools
+import operator
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import torch
+from torch.jit import _builtins
+
 from torchcaliper.run.callsite import INVISIBLE
+from torchcaliper.run.interruption import is_circumstance, is_the_programs
 
 #: Tells a probe that a call begins: (args, kwargs) -> event or None
 Before = Callable[[tuple[Any, ...], dict[str, Any]], Any]
@@ -34,6 +38,7 @@ class Local(threading.local):
     mode: Any = None  # the ModeSet event of the train() call that is running
     constructing = 0  # schedulers being constructed, one within another
     scaler: Any = None  # the GradScaler whose step() is running
+    clipped: Any = None  # what was given to the clipping that is running, where that was an iterator
     steps_before = 0  # steps of its optimizer when that began
 
     def __init__(self) -> None:
@@ -41,10 +46,39 @@ class Local(threading.local):
         self.scheduling: list[Any] = []  # schedulers whose step() is running
 
 
+def trim(error: BaseException) -> None:
+    """Take the entry of the function that has caught `error` off the head of its traceback.
+
+    Not by assignment, since that asks the exception's class (a frozen dataclass refuses it).
+    """
+    BaseException.with_traceback(error, error.__traceback__ and error.__traceback__.tb_next)
+
+
 def invisible(function: FunctionType) -> FunctionType:
     """The same function, left out when `warnings` looks for the caller's line."""
     function.__code__ = function.__code__.replace(co_filename=INVISIBLE)
     return function
+
+
+class _OnClass:
+    """A watched method on a class of the program's own.
+
+    Such classes are sometimes pickled by value (cloudpickle does so with those of `__main__`), and then this is the
+    program's own method.
+    """
+
+    def __init__(self, watched: Any, original: Any) -> None:
+        self._watched, self._original = watched, original
+        functools.update_wrapper(self, watched)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self._watched.__get__(instance, owner)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._watched(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return operator.itemgetter(0), ((self._original,),)
 
 
 class Patches:
@@ -57,8 +91,8 @@ class Patches:
         self._off: set[str] = set()
 
     def fault(self, name: str, error: BaseException) -> None:
-        """Switch a probe off after it failed."""
-        if name not in self._off:
+        """Switch a probe off after it failed by itself."""
+        if not is_circumstance(error) and name not in self._off:
             self._off.add(name)
             self._fault(name, error)
 
@@ -68,6 +102,8 @@ class Patches:
             return
         own = name in vars(owner)
         original = vars(owner)[name] if own else getattr(owner, name)
+        if isinstance(owner, type) and not owner.__module__.startswith("torch."):
+            replacement = _OnClass(replacement, original)
         setattr(owner, name, replacement)
         self._made.append((owner, name, original, replacement, own))
 
@@ -92,36 +128,42 @@ class Patches:
                 try:
                     return original(*args, **kwargs)
                 except BaseException as error:
-                    error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+                    trim(error)
                     raise
-            event = None
+            event = failure = None
             try:
                 event = before(args, kwargs)
-            except Exception as error:
-                fault(label, error)
-            except BaseException as error:  # Ctrl-C while a probe ran: the program's, without our frames
-                error.__traceback__ = None
-                raise
+            except BaseException as error:
+                if is_the_programs(error):
+                    raise
+                failure = error
             try:
                 result = original(*args, **kwargs)
             except BaseException as error:
-                error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+                trim(error)
+                failure = None  # a call that torch itself does not understand
                 if after is not None and event is not None:
                     try:
                         after(event, None, error)
-                    except Exception as own:
+                    except BaseException as own:
+                        if is_the_programs(own):
+                            raise
                         fault(label, own)
+                event = None  # traceback -> frames inside -> this frame -> event -> error: a cycle
                 raise
-            if after is not None and event is not None:
+            if failure is not None:
+                fault(label, failure)
+                failure = None  # it holds this frame by its traceback
+            elif after is not None and event is not None:
                 try:
                     after(event, result, None)
-                except Exception as error:
-                    fault(label, error)
                 except BaseException as error:
-                    error.__traceback__ = None
-                    raise
+                    if is_the_programs(error):
+                        raise
+                    fault(label, error)
             return result
 
+        _show_to_torchscript(watched, original)
         return invisible(watched)  # type: ignore[arg-type]
 
     def lift(self) -> None:
@@ -135,21 +177,16 @@ class Patches:
                 delattr(owner, name)
         self._made.clear()
 
-    @contextmanager
-    def lifted(self, owners: tuple[Any, ...]) -> Iterator[None]:
-        """Take the replacements in `owners` away for a moment (torch.jit.script compiles what it finds there)."""
-        mine = [m for m in self._made if any(m[0] is o for o in owners) and vars(m[0]).get(m[1]) is m[3]]
-        for owner, name, original, _, _ in mine:
-            setattr(owner, name, original)
-        try:
-            yield
-        finally:
-            for owner, name, _, replacement, _ in mine:
-                setattr(owner, name, replacement)
+
+def _show_to_torchscript(watched: Any, original: Any) -> None:
+    """Have TorchScript compile what it would have found without us."""
+    operator_of_its_own = _builtins._find_builtin(original)  # type: ignore[no-untyped-call]
+    if operator_of_its_own is not None:
+        _builtins._register_builtin(watched, operator_of_its_own)
+    elif isinstance(original, FunctionType):
+        watched.__prepare_scriptable__ = lambda: original
 
 
 def _compiling() -> Callable[[], bool]:
     """torch's own test for being traced by Dynamo, which takes it for the constant True."""
-    import torch
-
     return torch.compiler.is_dynamo_compiling

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable
+from time import perf_counter  # the function itself: the program may put another in its place
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from torchcaliper.run.callsite import CallSites
 from torchcaliper.run.events import Ended, Step
 from torchcaliper.run.instrument import Instrument
+from torchcaliper.run.interruption import is_circumstance, is_the_programs
 from torchcaliper.run.objects import Objects
 from torchcaliper.run.operators import OperatorWatch
 from torchcaliper.run.patches import Local, Patches
 from torchcaliper.run.record import Failure, Run
 from torchcaliper.run.surveys import Surveys
+from torchcaliper.run.unseen import unseen
 
 #: seconds between two savings of the record, and between two judgements once the first steps are over
 _INTERVAL = 1.0
@@ -28,10 +30,16 @@ _SHARE = 0.01
 Judge = Callable[[Run], None]
 
 
+class Say(Protocol):
+    """Tells the user a line; a `minor` one may be left out."""
+
+    def __call__(self, text: str, *, minor: bool = False) -> None: ...
+
+
 class Session:
     """One watched process (or one `watch()` block)."""
 
-    def __init__(self, run: Run, judge: Judge, save: Callable[[Run], None], say: Callable[[str], None]) -> None:
+    def __init__(self, run: Run, judge: Judge, save: Callable[[Run], None], say: Say) -> None:
         self.run = run
         self.local = Local()
         self.patches = Patches(self.local, self._probe_failed)
@@ -43,7 +51,7 @@ class Session:
         self._judge, self._save, self._say = judge, save, say
         self._instruments: dict[str, Instrument] = {}
         self._handlers: dict[str, list[tuple[Callable[[Any], None], str]]] = {}
-        self._started = time.perf_counter()
+        self._started = perf_counter()
         self._spent = 0.0
         self._steps: dict[int, int] = {}
         self._next_judgement = 4
@@ -54,6 +62,10 @@ class Session:
         self._undo: list[Callable[[], object]] = []
         self._last_error: tuple[int, Failure] | None = None
         self.thread = threading.get_ident()
+        #: instruments know nothing of threads: those of a program that trains in several take turns
+        self._turn = threading.RLock()
+        self._engaged = 0  # the thread whose backward is running
+        self._blind = False
 
     def on_lift(self, undo: Callable[[], object]) -> None:
         """Have `undo` called when the watch is taken off."""
@@ -66,6 +78,33 @@ class Session:
         self.patches.lift()
         while self._undo:
             self._undo.pop()()
+
+    # threads
+
+    def engage(self) -> bool:
+        """A backward of this thread begins; False when it is not to be watched."""
+        with self._turn:
+            if self._blind or (self._engaged and self._crowded()):
+                return False
+            self.thread = self._engaged = threading.get_ident()
+            return True
+
+    def disengage(self) -> None:
+        """The backward is over."""
+        self._engaged = 0
+
+    def _crowded(self) -> bool:
+        """Whether this thread is at work while the backward of another runs; if so, nothing is looked at any more.
+
+        A backward writes gradients without holding Python's lock: to read one at that moment can crash the process.
+        The engine's own threads, which Python does not know, belong to the backward.
+        """
+        mine = threading.get_ident()
+        if mine == self._engaged or mine not in threading._active:  # type: ignore[attr-defined]
+            return False
+        self._blind = True
+        self._say("torchcaliper: the program trains in several threads at once: watched until here", minor=True)
+        return True
 
     # instruments
 
@@ -87,22 +126,29 @@ class Session:
     def emit(self, kind: str, event: Any) -> None:
         """Tell an event. Runs within the program: whatever goes wrong stays here."""
         handlers = self._handlers.get(kind)
-        if not handlers or self.over:
+        if not handlers or self.over or self._blind:
             return
-        begin = time.perf_counter()
+        begin = perf_counter()
         local = self.local
         outer, local.busy = local.busy, True
         try:
-            for handle, name in handlers:
-                try:
-                    handle(event)
-                except Exception as error:
-                    self._instrument_failed(name, error)
+            with self._turn, unseen():
+                if self._engaged and self._crowded():
+                    return
+                for handle, name in handlers:
+                    try:
+                        handle(event)
+                    except BaseException as error:
+                        if is_the_programs(error):
+                            raise
+                        self._instrument_failed(name, error)
         finally:
             local.busy = outer
-            self._spent += time.perf_counter() - begin
+            self._spent += perf_counter() - begin
 
-    def _instrument_failed(self, name: str, error: Exception) -> None:
+    def _instrument_failed(self, name: str, error: BaseException) -> None:
+        if is_circumstance(error):
+            return
         self._handlers = {
             kind: kept for kind, handlers in self._handlers.items() if (kept := [h for h in handlers if h[1] != name])
         }
@@ -167,6 +213,8 @@ class Session:
 
     def step_done(self, event: Step) -> None:
         """Count a step of an optimizer, and judge and save when it is time."""
+        if self.over or self._blind:
+            return
         if not event.nested:
             number = self.objects.optimizer(event.optimizer)
             count = self._steps[number] = self._steps.get(number, 0) + 1
@@ -177,7 +225,9 @@ class Session:
 
     def tick(self, count: int) -> None:
         """Judge and save if it is time: at powers of two of `count`, then once a second."""
-        now = time.perf_counter()
+        if self.over or self._blind:
+            return
+        now = perf_counter()
         due = count >= self._next_judgement
         if due:
             self._next_judgement = max(2 * self._next_judgement, count + 1)
@@ -185,24 +235,30 @@ class Session:
         if due or (self._soon and since > 0.2) or since > max(_INTERVAL, self._judge_cost / _SHARE):
             self._soon = False
             self.judge()
-            self._judge_cost = time.perf_counter() - now
-            self._judged_at = time.perf_counter()
+            self._judge_cost = perf_counter() - now
+            self._judged_at = perf_counter()
         if now - self._saved_at > max(_INTERVAL, self._save_cost / _SHARE):
             self.save()
-        self._spent += time.perf_counter() - now
+        self._spent += perf_counter() - now
 
     def refresh(self) -> None:
         """Bring the record up to date."""
         local = self.local
         outer, local.busy = local.busy, True
         try:
-            for name, instrument in list(self._instruments.items()):
-                try:
-                    instrument.refresh()
-                except Exception as error:
-                    self._instruments.pop(name)
-                    self._instrument_failed(name, error)
-            self.run.seconds = time.perf_counter() - self._started
+            with self._turn, unseen():
+                if self._blind or (self._engaged and self._crowded()):
+                    return
+                for name, instrument in list(self._instruments.items()):
+                    try:
+                        instrument.refresh()
+                    except BaseException as error:
+                        if is_the_programs(error):
+                            raise
+                        if not is_circumstance(error):
+                            self._instruments.pop(name)
+                        self._instrument_failed(name, error)
+            self.run.seconds = perf_counter() - self._started
             self.run.overhead = self._spent / max(self.run.seconds, 1e-9)
         finally:
             local.busy = outer
@@ -211,31 +267,37 @@ class Session:
         """Have the rules judge the record now."""
         self.refresh()
         try:
-            self._judge(self.run)
-        except Exception as error:
+            with self._turn:
+                self._judge(self.run)
+        except BaseException as error:
+            if is_the_programs(error):
+                raise
             self.fault("judging", error)
             self._judge = lambda run: None
 
     def save(self) -> None:
         """Save the record."""
-        begin = time.perf_counter()
+        begin = perf_counter()
         self.refresh()
         try:
-            self._save(self.run)
-        except Exception as error:
+            with self._turn:
+                self._save(self.run)
+        except BaseException as error:
+            if is_the_programs(error):
+                raise
             self.fault("saving the log", error)
             self._save = lambda run: None
-        self._saved_at = time.perf_counter()
+        self._saved_at = perf_counter()
         self._save_cost = self._saved_at - begin
 
     def failed(self, call: str, error: BaseException, site: int | None, **details: Any) -> Failure | None:
         """Record an exception that came out of a watched call; the outermost call of one exception adds nothing."""
         if not isinstance(error, Exception) or isinstance(error, StopIteration):
             return None
-        known = self._last_error
-        if known is not None and known[0] == id(error) and known[1].message == str(error):
+        known, message = self._last_error, _message(error)
+        if known is not None and known[0] == id(error) and known[1].message == message:
             return None
-        failure = Failure(call, type(error).__name__, str(error), site, self.run.steps, details=details)
+        failure = Failure(call, type(error).__name__, message, site, self.run.steps, details=details)
         self._last_error = (id(error), failure)
         self.run.failures.append(failure)
         del self.run.failures[:-20]
@@ -247,13 +309,13 @@ class Session:
         if self.over:
             return
         self.operators.stop()
-        self.run.ending = kind
+        self.run.ending = None if self._blind else kind
         if error is not None and isinstance(error, Exception):
             self._last_failure(error)
         self.emit("ended", Ended(kind, error))
+        self.over = True  # daemon threads may still train
         self.judge()
         self.save()
-        self.over = True
 
     def _last_failure(self, error: Exception) -> None:
         known = self._last_error
@@ -271,5 +333,13 @@ class Session:
             code = frame.tb_frame.f_code
             site = self.sites.number(self.sites.absolute(code.co_filename), frame.tb_lineno, code.co_name)
         self.run.failures.append(
-            Failure("program", type(error).__name__, str(error), site, self.run.steps, uncaught=True)
+            Failure("program", type(error).__name__, _message(error), site, self.run.steps, uncaught=True)
         )
+
+
+def _message(error: BaseException) -> str:
+    """The text of one of the program's exceptions."""
+    try:
+        return str(error)
+    except Exception:
+        return ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import sys
+import select
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from torchcaliper.configuration import Settings
 from torchcaliper.findings import Finding, Severity
@@ -20,21 +21,86 @@ from torchcaliper.run.directory import RunDirectory
 from torchcaliper.run.record import Run
 
 #: first descriptor we may take for our copy of stderr: the program's own files keep the numbers they would have had
-_HIGH_DESCRIPTOR = 500
+_HIGH_DESCRIPTORS = (500, 200, 50)
 
 
-def own_stderr() -> TextIO:
-    """The process's stderr, whatever the program later does to `sys.stderr` or to descriptor 2."""
+class OwnStderr:
+    """The process's stderr as it was when the watch began, whatever the program does to `sys.stderr` or descriptor 2.
+
+    Nothing is buffered, and it is never closed by Python: after a program has closed all descriptors, the number may
+    stand for a file of its own, which is recognised and left alone.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self._descriptor: int | None = None
+        try:
+            self._descriptor = _copy_of_stderr()
+            self._identity = _identity(self._descriptor)
+        except OSError:
+            pass  # there is no stderr
+
+    def fileno(self) -> int:
+        """The descriptor; OSError when there is none."""
+        if self._descriptor is None:
+            raise OSError("no stderr")
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        """Whether somebody looks on."""
+        return self._descriptor is not None and os.isatty(self._descriptor)
+
+    def write(self, text: str) -> None:
+        """Write all of `text`. OSError when nobody listens any more."""
+        if self._descriptor is None:
+            return
+        if _identity(self._descriptor) != self._identity or _is_broken(self._descriptor):
+            self._descriptor = None
+            return
+        left = memoryview(text.encode(self.encoding, "backslashreplace"))
+        while left:
+            try:
+                left = left[os.write(self._descriptor, left) :]
+            except BlockingIOError:  # a pipe that does not block and is full
+                select.select([], [self._descriptor], [], 1.0)
+
+    def close(self) -> None:
+        """Close the descriptor. In a forked child it would keep the reader of a pipe waiting."""
+        descriptor, self._descriptor = self._descriptor, None
+        try:
+            if descriptor is not None and _identity(descriptor) == self._identity:
+                os.close(descriptor)
+        except OSError:
+            pass
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
+
+
+def _is_broken(descriptor: int) -> bool:
+    """Whether it is a pipe that nobody reads: writing would kill a program that has SIGPIPE at its default."""
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))
+
+
+def _copy_of_stderr() -> int:
     try:
         import fcntl
-
-        descriptor = fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, _HIGH_DESCRIPTOR)
-    except (ImportError, OSError, ValueError):
+    except ImportError:
+        return os.dup(2)
+    for lowest in _HIGH_DESCRIPTORS:
         try:
-            descriptor = os.dup(2)
-        except OSError:
-            return sys.stderr
-    return os.fdopen(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace", newline="")
+            return fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, lowest)
+        except OSError as error:  # the limit of open files is lower
+            if error.errno != errno.EINVAL:
+                raise
+    return os.dup(2)
 
 
 class Telling:
@@ -49,21 +115,24 @@ class Telling:
         self._root = root
         self._audible = rank in (None, 0)
         self._told: set[Any] = set()
-        self._stream = own_stderr()
+        self._stream = OwnStderr()
         self._colour = shows_colour(self._stream)
         self.faults: list[str] = []
 
-    def say(self, text: str) -> None:
-        """One line of our own."""
-        if self._audible:
+    def say(self, text: str, *, minor: bool = False) -> None:
+        """One line of our own; `--quiet` leaves out what is `minor`."""
+        if self._audible and not (minor and self._options.get("quiet")):
             self._write(text + "\n")
         self.faults.append(text)
+
+    def forsake(self) -> None:
+        """This process is a fork of the one that had a voice."""
+        self._stream.close()
 
     def _write(self, text: str) -> None:
         try:
             self._stream.write(text)
-            self._stream.flush()
-        except (OSError, ValueError):
+        except OSError:
             self._audible = False  # nobody listens any more
 
     def judged(self, run: Run) -> None:
@@ -108,7 +177,11 @@ class Telling:
     def close(self, run: Run, faults: Sequence[str]) -> None:
         """The process ends: the summary, and `--output`."""
         if faults:
-            (self._process / "faults.log").write_text("\n".join(faults), encoding="utf-8", errors="backslashreplace")
+            try:
+                self._process.mkdir(parents=True, exist_ok=True)
+                _replace(self._process / "faults.log", "\n".join(faults))
+            except OSError:
+                pass  # they have been said
         if not self._root:
             return
         others = [r for r in self._directory.records() if r.program.pid != run.program.pid]

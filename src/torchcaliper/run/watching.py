@@ -69,9 +69,7 @@ def watch(*, select: str | None = None, ignore: str | None = None, advice: bool 
         python=platform.python_version(),
         torch=str(torch.__version__),
     )
-    session = Session(
-        Run(program=program), lambda run: None, lambda run: None, lambda text: print(text, file=sys.stderr)
-    )
+    session = Session(Run(program=program), lambda run: None, lambda run: None, _say)
     attach.enter(session)
     try:
         instruments.install(session)
@@ -84,3 +82,7 @@ def watch(*, select: str | None = None, ignore: str | None = None, advice: bool 
         session.finish("normal")
         session.lift()
         attach.leave()
+
+
+def _say(text: str, *, minor: bool = False) -> None:
+    print(text, file=sys.stderr)

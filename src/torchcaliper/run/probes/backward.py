@@ -25,13 +25,11 @@ def install(session: Session) -> None:
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Backward | None:
         if local.backward:
             return None
-        if session.run.backwards == 0:
-            session.thread = threading.get_ident()
-        elif session.thread != threading.get_ident():
-            return None
         tensors = args[0] if args else kwargs.get("tensors", ())
         if not isinstance(tensors, torch.Tensor | tuple | list):
             return None  # an iterator is the program's to consume
+        if not session.engage():
+            return None
         frame = session.sites.user_frame(sys._getframe(2))
         retain = args[2] if len(args) > 2 else kwargs.get("retain_graph")
         create = args[3] if len(args) > 3 else kwargs.get("create_graph", False)
@@ -52,6 +50,7 @@ def install(session: Session) -> None:
 
     def after(event: Backward, result: Any, error: BaseException | None) -> None:
         local.backward = False
+        session.disengage()
         event.error = error
         if error is not None:
             session.failed("backward", error, event.site)

@@ -75,7 +75,8 @@ def _taken(parameters: Any) -> tuple[list[Any] | None, Any]:
         taken.extend(parameters)
     except BaseException as error:
         trim(error)
-        exhausted: Any = (nothing for nothing in ())
+        nothing: tuple[Any, ...] = ()
+        exhausted: Any = (each for each in nothing)
         next(exhausted, None)
         # Raises the same error again, out of no Python function.
         return None, itertools.chain(taken, iter(functools.partial(exhausted.throw, error), None))

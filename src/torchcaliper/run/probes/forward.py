@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import weakref
@@ -12,7 +13,10 @@ import torch
 from torch import nn
 
 from torchcaliper.run.events import Forward
-from torchcaliper.run.patches import invisible
+from torchcaliper.run.interruption import is_the_programs
+from torchcaliper.run.objects import parameters
+from torchcaliper.run.patches import invisible, trim
+from torchcaliper.run.unseen import unseen
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -43,7 +47,7 @@ def install(session: Session) -> None:
             return None
         known = with_parameters.get(id(module))
         if known is None or known() is not module:
-            if next(module.parameters(), None) is None:
+            if next(parameters(module), None) is None:
                 return None
             with_parameters[id(module)] = weakref.ref(module)
         grad = torch.is_grad_enabled()
@@ -97,17 +101,19 @@ def install(session: Session) -> None:
         event.frame = None
 
     def surveyed(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        event = local.survey
-        event.called.setdefault(id(module), module)
+        # No variable for the event: this frame may live on in a traceback.
+        local.survey.called.setdefault(id(module), module)
         if not torch.is_grad_enabled():
-            event.without_grad.add(id(module))
+            local.survey.without_grad.add(id(module))
         output = original(module, *args, **kwargs)
-        if isinstance(output, torch.Tensor) and not module._modules:
-            event.dtypes[id(module)] = output.dtype
+        if isinstance(output, torch.Tensor) and not module._modules and local.survey is not None:
+            with unseen():
+                local.survey.dtypes[id(module)] = output.dtype
         return output
 
     invisible(surveyed)  # type: ignore[arg-type]
 
+    @functools.wraps(original)
     def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
         if compiling():  # Dynamo traces this very function: nothing here may depend on our state
             return original(self, *args, **kwargs)
@@ -116,22 +122,22 @@ def install(session: Session) -> None:
                 return original(self, *args, **kwargs) if local.survey is None else surveyed(self, args, kwargs)
             except BaseException as error:
                 _strip(error, surveyed)
-                if local.failed is None or local.failed[0] != id(error):
+                if local.inside and (local.failed is None or local.failed[0] != id(error)):
                     local.failed = (id(error), self)
                 raise
         event = None
         try:
             event = begin(self, args, kwargs)
-        except Exception as error:
-            patches.fault("Module.__call__", error)
         except BaseException as error:
-            error.__traceback__ = None
-            raise
+            local.survey = None
+            if is_the_programs(error):
+                raise
+            patches.fault("Module.__call__", error)
         if event is None:
             try:
                 return original(self, *args, **kwargs)
             except BaseException as error:
-                error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+                trim(error)
                 raise
         local.inside = 1
         local.forward = event
@@ -139,20 +145,22 @@ def install(session: Session) -> None:
             output = original(self, *args, **kwargs)
         except BaseException as error:
             local.inside = 0
-            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+            trim(error)
             try:
                 end(event, None, error)
-            except Exception as own:
+            except BaseException as own:
+                if is_the_programs(own):
+                    raise
                 patches.fault("Module.__call__", own)
+            event = None  # traceback -> frames inside -> this frame -> event -> error: a cycle
             raise
         local.inside = 0
         try:
             end(event, output, None)
-        except Exception as error:
-            patches.fault("Module.__call__", error)
         except BaseException as error:
-            error.__traceback__ = None
-            raise
+            if is_the_programs(error):
+                raise
+            patches.fault("Module.__call__", error)
         return output
 
     session.patches.replace(nn.Module, "__call__", invisible(__call__))  # type: ignore[arg-type]
@@ -161,6 +169,6 @@ def install(session: Session) -> None:
 def _strip(error: BaseException, surveyed: Callable[..., Any]) -> None:
     """Take our own entries off the head of a traceback."""
     trace = error.__traceback__ and error.__traceback__.tb_next
-    while trace is not None and trace.tb_frame.f_code is surveyed.__code__:  # type: ignore[attr-defined]
+    while trace is not None and trace.tb_frame.f_code is surveyed.__code__:
         trace = trace.tb_next
-    error.__traceback__ = trace
+    BaseException.with_traceback(error, trace)

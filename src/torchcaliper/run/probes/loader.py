@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import weakref
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import DataLoader
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def install(session: Session) -> None:
     def before_making(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        frame = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(2)
         while frame is not None and frame.f_code.co_name == "__init__" and locals_of(frame).get("self") is args[0]:
             frame = frame.f_back  # a loader class of the user's
         return args[0], session.site(frame)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 
 from torchcaliper.run.events import ModeSet
-from torchcaliper.run.patches import invisible
+from torchcaliper.run.patches import invisible, trim
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 def install(session: Session) -> None:
     local, sites, patches = session.local, session.sites, session.patches
-    original = nn.Module.train
+    original, compiling = nn.Module.train, torch.compiler.is_dynamo_compiling
 
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ModeSet:
         module = args[0]
@@ -38,13 +40,16 @@ def install(session: Session) -> None:
 
     outermost = patches.wrapper(original, "Module.train", before, after)
 
+    @functools.wraps(original)
     def train(self: nn.Module, mode: bool = True) -> Any:
+        if compiling():
+            return original(self, mode)
         event = local.mode
         if event is None:
             try:
                 return outermost(self, mode)
             except BaseException as error:
-                error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+                trim(error)
                 raise
         caller = sys._getframe(1)
         if caller.f_code.co_name == "eval" and caller.f_back is not None and sites.is_torch(caller.f_code.co_filename):
@@ -54,9 +59,7 @@ def install(session: Session) -> None:
         try:
             return original(self, mode)
         except BaseException as error:
-            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+            trim(error)
             raise
 
-    train.__wrapped__ = original  # type: ignore[attr-defined]
-    train.__doc__, train.__qualname__, train.__module__ = original.__doc__, original.__qualname__, original.__module__
     patches.replace(nn.Module, "train", invisible(train))  # type: ignore[arg-type]

@@ -12,10 +12,12 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.utils.hooks import RemovableHandle
 
 from torchcaliper.run import blame
 from torchcaliper.run.events import OptimizerMade, Step, ZeroGrad
 from torchcaliper.run.frames import locals_of
+from torchcaliper.run.interruption import is_the_programs
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -59,7 +61,10 @@ def _given(session: Session, optimizer: Any, constructor: FrameType | None, user
 def _same(value: Any, default: Any) -> bool:
     if isinstance(value, torch.Tensor) or isinstance(default, torch.Tensor):
         return False
-    return bool(value == default)
+    try:
+        return bool(value == default)
+    except Exception:  # a comparison of the program's own
+        return False
 
 
 def _watch_making(session: Session) -> None:
@@ -121,7 +126,10 @@ def _watch_steps(session: Session) -> None:
             )
             local.stepping.append((weakref.ref(optimizer), id(frame), event))
             session.emit("step_begin", event)
-        except Exception as error:
+            event.optimizer = event.scaler = None  # type: ignore[assignment]  # a step that raises is not told
+        except BaseException as error:
+            if is_the_programs(error):
+                raise
             session.patches.fault("Optimizer.step", error)
 
     def post(optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -134,13 +142,28 @@ def _watch_steps(session: Session) -> None:
                 if reference() is optimizer:
                     break
             if event is not None:
+                event.optimizer, event.scaler = optimizer, local.scaler
                 session.emit("step_end", event)
                 session.step_done(event)
-        except Exception as error:
+        except BaseException as error:
+            if is_the_programs(error):
+                raise
             session.patches.fault("Optimizer.step", error)
 
-    handles = [register_optimizer_step_pre_hook(pre), register_optimizer_step_post_hook(post)]  # type: ignore[arg-type]
-    session.on_lift(lambda: [h.remove() for h in handles])
+    for register, hook in ((register_optimizer_step_pre_hook, pre), (register_optimizer_step_post_hook, post)):
+        handle = register(hook)
+        _give_number_back(handle)
+        session.on_lift(handle.remove)
+
+
+def _give_number_back(handle: RemovableHandle) -> None:
+    """Have the program's own hooks numbered as if this one were not there."""
+    hooks = handle.hooks_dict_ref()
+    if hooks is not None and RemovableHandle.next_id == handle.id + 1:
+        number = -1 - handle.id
+        hooks[number] = hooks.pop(handle.id)
+        RemovableHandle.next_id = handle.id
+        handle.id = number
 
 
 def _watch_zero_grad(session: Session, kind: type) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from torch.optim import lr_scheduler
@@ -35,7 +36,7 @@ def _watch_making(session: Session, kind: type) -> None:
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         outermost = not local.constructing
         local.constructing += 1
-        frame = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(2)
         # A class of the user's that derives from one of torch's: its own constructor is not the place meant.
         while frame is not None and frame.f_code.co_name == "__init__" and locals_of(frame).get("self") is args[0]:
             frame = frame.f_back
@@ -59,7 +60,7 @@ def _watch_steps(session: Session, kind: type) -> None:
 
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> SchedulerStep | None:
         scheduler = args[0]
-        if local.constructing or scheduler in local.scheduling:
+        if local.constructing or any(s is scheduler for s in local.scheduling):
             return None  # the constructor's own first step, or super().step()
         event = SchedulerStep(
             scheduler, session.site(sys._getframe(2)), args[1:] + tuple(kwargs.values()), inner=bool(local.scheduling)
@@ -69,7 +70,7 @@ def _watch_steps(session: Session, kind: type) -> None:
         return event
 
     def after(event: SchedulerStep, result: Any, error: BaseException | None) -> None:
-        local.scheduling.remove(event.scheduler)
+        local.scheduling[:] = [s for s in local.scheduling if s is not event.scheduler]
         if error is not None:
             session.failed("scheduler.step", error, event.site)
         session.emit("scheduler_end", event)
