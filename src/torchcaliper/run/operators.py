@@ -8,12 +8,18 @@ makes Dynamo compile anew.
 from __future__ import annotations
 
 import sys
+import threading
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.functional
+from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from torchcaliper.run.events import Operation
+from torchcaliper.run.interruption import is_the_programs
+from torchcaliper.run.patches import invisible, trim
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -35,12 +41,20 @@ class Mode(TorchFunctionMode):
         try:
             result = func(*args, **kwargs)
         except BaseException as error:
-            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+            trim(error)
             raise
         watch = self.watch
         if watch.on and not watch.session.local.busy:
-            watch.tell(func, args, kwargs, result)
+            try:
+                watch.tell(func, args, kwargs, result)
+            except BaseException as error:
+                if is_the_programs(error):
+                    raise
+                watch.session.patches.fault("look", error)
+                watch.on = False
         return result
+
+    invisible(__torch_function__)  # type: ignore[arg-type]
 
 
 class OperatorWatch:
@@ -51,8 +65,10 @@ class OperatorWatch:
         self.on = False
         self.wanted = True  # the first training step is looked at
         self._mode: Mode | None = None
+        self._thread = 0
         self._seen = 0
         self._forbidden = False
+        self._blinkers = _Blinkers()
 
     def forbid(self) -> None:
         """No looks from now on (a compiled region is in sight)."""
@@ -62,27 +78,25 @@ class OperatorWatch:
     def start(self) -> None:
         """Begin a look, if one is wanted and none is on."""
         self.wanted = False
-        if self.on or self._forbidden or torch._C._get_tracing_state() is not None:
+        if self._mode is not None or self._forbidden or torch._C._get_tracing_state() is not None:
             return
-        self._mode = Mode(self)
-        self._seen = 0
-        torch.overrides._push_mode(self._mode)
+        self._mode, self._thread, self._seen = Mode(self), threading.get_ident(), 0
+        modes = _taken_down()
+        # Outside of the program's own modes, which leave in the order they came, but the default device is outermost.
+        at = 1 if modes and type(modes[0]).__name__ == "DeviceContext" else 0
+        _put_up([*modes[:at], self._mode, *modes[at:]])
+        self._blinkers.put_on()
         self.on = True
 
     def stop(self) -> None:
         """End the look."""
         self.on = False
-        mode, self._mode = self._mode, None
-        if mode is None:
-            return
-        above = []
-        while torch._C._len_torch_function_stack() > 0:
-            top = torch._C._pop_torch_function_stack()
-            if top is mode:
-                break
-            above.append(top)
-        for other in reversed(above):
-            torch._C._push_on_torch_function_stack(other)
+        mode = self._mode
+        if mode is None or self._thread != threading.get_ident():
+            return  # each thread has modes of its own
+        self._mode = None
+        self._blinkers.take_off()
+        _put_up([other for other in _taken_down() if other is not mode])
 
     def tell(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         name = getattr(func, "__name__", "")
@@ -98,3 +112,67 @@ class OperatorWatch:
         session = self.session
         site = session.site(sys._getframe(2))
         session.emit("operation", Operation(func, name, attribute, args, kwargs, result, site, torch.is_grad_enabled()))
+
+
+def _taken_down() -> list[Any]:
+    """The function modes of this thread, the outermost first; they are on no longer."""
+    modes = [torch._C._pop_torch_function_stack() for _ in range(torch._C._len_torch_function_stack())]
+    return modes[::-1]
+
+
+def _put_up(modes: list[Any]) -> None:
+    for mode in modes:
+        torch._C._push_on_torch_function_stack(mode)
+
+
+class _Blinkers:
+    """During a look, torch's Python functions do not see that our mode is on.
+
+    They would call themselves once more, through it: with frames more in every traceback, with other lines in
+    warnings, and without the fast path of transformers. The mode sees the operators that they call.
+    """
+
+    _TESTS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+
+    def __init__(self) -> None:
+        self._made: list[tuple[ModuleType, str, Any]] = []
+
+    def put_on(self) -> None:
+        for module in (torch.overrides, torch.functional, torch._tensor, torch.autograd, F):
+            for name in self._TESTS:
+                original = vars(module).get(name)
+                if original is not None and original is getattr(torch._C, f"_{name}", None):
+                    setattr(module, name, _several if name == "has_torch_function" else _spread)
+                    self._made.append((module, name, original))
+
+    def take_off(self) -> None:
+        while self._made:
+            module, name, original = self._made.pop()
+            setattr(module, name, original)
+
+
+def _several(values: Any) -> bool:
+    """`torch.overrides.has_torch_function`, apart from a mode of ours."""
+    modes = torch._C._len_torch_function_stack()
+    if modes > 1 or (modes == 1 and type(torch._C._get_function_stack_at(0)) is not Mode):
+        return bool(torch._C._has_torch_function(values))
+    if not torch._C._is_torch_function_enabled():
+        return False
+    off = torch._C._disabled_torch_function_impl
+    for value in values:
+        kind = type(value)
+        if kind is not torch.Tensor and kind is not torch.nn.Parameter:
+            function = getattr(kind, "__torch_function__", off)
+            if function is not off:
+                return True
+    return False
+
+
+def _spread(*values: Any) -> bool:
+    """`has_torch_function_unary` and `has_torch_function_variadic`, likewise."""
+    return _several(values)
+
+
+for _test in (_several, _spread):
+    # TorchScript compiles what torch's functions name, and knows these tests as operators of its own.
+    torch.jit._builtins._register_builtin(_test, "aten::has_torch_function")

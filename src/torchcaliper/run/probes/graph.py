@@ -1,41 +1,31 @@
-"""torch.compile and TorchScript: no close looks from then on, and no wrappers where TorchScript compiles."""
+"""What compiles or traces a program: no close looks in what it sees."""
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
-from torch.nn import functional as F
-from torch.nn import init
-
-from torchcaliper.run.patches import invisible
+from torch import fx, nn
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
 
 
 def install(session: Session) -> None:
-    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def forbid(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         session.operators.forbid()
 
-    session.patches.around(torch, "compile", before)
-    session.patches.around(nn.Module, "compile", before)
+    for owner in (torch, nn.Module):
+        session.patches.around(owner, "compile", forbid)
 
-    original = getattr(torch.jit, "script", None)
-    if original is None:
-        return
+    def stop(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        session.operators.stop()
 
-    @functools.wraps(original)
-    def script(*args: Any, **kwargs: Any) -> Any:
-        # It looks names up in its caller's frame, which is now one further out.
-        kwargs["_frames_up"] = kwargs.get("_frames_up", 0) + 1
-        with session.patches.lifted((F, init, nn.utils, nn.utils.clip_grad)):
-            try:
-                return original(*args, **kwargs)
-            except BaseException as error:
-                error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
-                raise
-
-    session.patches.replace(torch.jit, "script", invisible(script))  # type: ignore[arg-type]
+    tracers: list[tuple[Any, str]] = [(torch.jit, "trace"), (torch.jit, "trace_module"), (fx.Tracer, "trace")]
+    if hasattr(torch, "export"):
+        tracers.append((torch.export, "export"))
+    proxies = getattr(fx.experimental, "proxy_tensor", None)
+    if proxies is not None:
+        tracers.append((proxies._MakefxTracer, "trace"))
+    for owner, name in tracers:
+        session.patches.around(owner, name, stop)
