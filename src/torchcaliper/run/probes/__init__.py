@@ -27,6 +27,7 @@ def install(session: Session) -> None:
         scaler,
         scheduler,
         state,
+        swapping,
         warning,
     )
 
@@ -47,6 +48,7 @@ def install(session: Session) -> None:
         scaler,
         scheduler,
         state,
+        swapping,
         warning,
     ):
         try:
