@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from statistics import median
 
 from torchcaliper.findings import Evidence, Finding, Severity
@@ -23,10 +24,13 @@ _HALF, _FAR_RISE = 0.5, 0.1
 _LOSS_FALL = 0.02
 #: ordered pairs that agree, for metrics that are no counts
 _CONCORDANCE, _MIN_TREND = 0.85, 8
+#: metrics whose pairs are compared: all pairs of hundreds would take tens of milliseconds
+_TREND_LENGTH = 64
 #: a metric that fell by a fifth
 _FALL = 0.2
-#: largest number of samples that a score is tried to be a count of
-_MOST_SAMPLES = 20_000
+#: largest number of samples that is guessed from the scores: two fractions below it are further apart than what single
+#: precision blurs
+_MOST_SAMPLES = 2_500
 
 
 class PlateauModeReversed(Rule):
@@ -136,11 +140,11 @@ def _is_rising_score(scheduler: Scheduler) -> bool:
     if min(metrics) < 0.0 or not scale:
         return False
     shares = [m / scale for m in metrics]
-    if not _is_count(shares, scheduler.samples):
-        return False
     later = _later(shares)
     rises = later - shares[0] >= (_RISE if later >= _HALF else _FAR_RISE)
-    return rises and sum(s < shares[0] for s in shares[1:]) <= len(shares) // 10
+    if not rises or sum(s < shares[0] for s in shares[1:]) > len(shares) // 10:
+        return False
+    return _is_count(shares, scheduler.samples)
 
 
 def _is_count(shares: Sequence[float], samples: Sequence[int]) -> bool:
@@ -153,7 +157,8 @@ def _is_count(shares: Sequence[float], samples: Sequence[int]) -> bool:
     # An accident for one number has the chance (2 * slack) ** len(distinct); four distinct values make it safe.
     if len(distinct) < 4:
         return False
-    return any(all(abs(s * n - round(s * n)) <= _slack(n) for s in distinct) for n in range(2, _MOST_SAMPLES))
+    number = math.lcm(*(Fraction(s).limit_denominator(_MOST_SAMPLES).denominator for s in distinct))
+    return number <= _MOST_SAMPLES and all(abs(s * number - round(s * number)) <= _slack(number) for s in distinct)
 
 
 def _slack(samples: int) -> float:
@@ -163,6 +168,7 @@ def _slack(samples: int) -> float:
 
 def _concordance(first: Sequence[float], second: Sequence[float]) -> float:
     """Share of pairs that move the same way in both (0.5 for unrelated values)."""
+    first, second = first[:_TREND_LENGTH], second[:_TREND_LENGTH]
     agree = pairs = 0
     for j in range(len(first)):
         for i in range(j):

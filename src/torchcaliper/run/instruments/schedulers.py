@@ -132,7 +132,7 @@ class Schedulers(Instrument):
         if meter is None or len(record.metrics) >= _METRICS:
             return
         try:
-            metric = float(value)
+            metric = float(value.detach() if isinstance(value, torch.Tensor) else value)
         except (TypeError, ValueError):
             return
         reading = meter.read(metric)
