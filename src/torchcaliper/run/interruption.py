@@ -32,6 +32,14 @@ def is_circumstance(error: BaseException) -> bool:
     return isinstance(error, RecursionError | MemoryError)
 
 
+def message(error: BaseException) -> str:
+    """The text of one of the program's exceptions, whose class may have a `__str__` of its own."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
 def _handlers() -> set[CodeType]:
     codes = set()
     for number in signal.valid_signals():

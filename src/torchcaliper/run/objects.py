@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from torchcaliper.run import walk
 from torchcaliper.run.frames import locals_of
 from torchcaliper.run.record import Optimizer, Parameter, Root, Run
 from torchcaliper.run.unseen import unseen
@@ -111,9 +111,9 @@ class Objects:
             holder = reference()
             if holder is None:
                 continue
-            if any(m is module for _, m in layers(holder)):
+            if any(m is module for m in walk.modules(holder)):
                 record.part_of = other
-            elif self._run.ledger.roots[other].part_of is None and any(m is holder for _, m in layers(module)):
+            elif self._run.ledger.roots[other].part_of is None and any(m is holder for m in walk.modules(module)):
                 self._run.ledger.roots[other].part_of = number
         return number
 
@@ -131,7 +131,7 @@ class Objects:
         record.dropout = []
         record.batch_norm = []
         count = 0
-        for path, layer in layers(module):
+        for path, layer in walk.named_modules(module):
             if _drops(layer):
                 record.dropout.append(path)
             elif isinstance(layer, nn.modules.batchnorm._BatchNorm) and layer.track_running_stats:
@@ -152,7 +152,7 @@ class Objects:
         if record.root is not None and record.root != root:
             holder = self.module(record.root)
             mine = self._root_objects[root]()
-            if holder is not None and mine is not None and not any(m is holder for _, m in layers(mine)):
+            if holder is not None and mine is not None and not any(m is holder for m in walk.modules(mine)):
                 return False  # shared with an independent root: the first name stays
         new = record.root != root
         made = self.made(layer)
@@ -242,30 +242,6 @@ class Objects:
     def optimizers(self) -> list[tuple[int, Any]]:
         """Living optimizers."""
         return [(i, o) for i, r in enumerate(self._optimizer_objects) if (o := r()) is not None]
-
-
-def layers(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """What `named_modules()` gives, without calling what the program may have put in its place."""
-    seen: set[int] = set()
-    left = [("", module)]
-    while left:
-        path, layer = left.pop()
-        if id(layer) in seen:
-            continue
-        seen.add(id(layer))
-        yield path, layer
-        inside = [(f"{path}.{name}" if path else name, m) for name, m in layer._modules.items() if m is not None]
-        left += reversed(inside)
-
-
-def parameters(module: nn.Module) -> Iterator[torch.Tensor]:
-    """What `parameters()` gives, likewise."""
-    seen: set[int] = set()
-    for _, layer in layers(module):
-        for parameter in layer._parameters.values():
-            if parameter is not None and id(parameter) not in seen:
-                seen.add(id(parameter))
-                yield parameter
 
 
 def _drops(layer: nn.Module) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from torchcaliper.run.callsite import CallSites
 from torchcaliper.run.events import Ended, Step
 from torchcaliper.run.instrument import Instrument
-from torchcaliper.run.interruption import is_circumstance, is_the_programs
+from torchcaliper.run.interruption import is_circumstance, is_the_programs, message
 from torchcaliper.run.objects import Objects
 from torchcaliper.run.operators import OperatorWatch
 from torchcaliper.run.patches import Local, Patches
@@ -294,10 +294,10 @@ class Session:
         """Record an exception that came out of a watched call; the outermost call of one exception adds nothing."""
         if not isinstance(error, Exception) or isinstance(error, StopIteration):
             return None
-        known, message = self._last_error, _message(error)
-        if known is not None and known[0] == id(error) and known[1].message == message:
+        known, text = self._last_error, message(error)
+        if known is not None and known[0] == id(error) and known[1].message == text:
             return None
-        failure = Failure(call, type(error).__name__, message, site, self.run.steps, details=details)
+        failure = Failure(call, type(error).__name__, text, site, self.run.steps, details=details)
         self._last_error = (id(error), failure)
         self.run.failures.append(failure)
         del self.run.failures[:-20]
@@ -333,13 +333,5 @@ class Session:
             code = frame.tb_frame.f_code
             site = self.sites.number(self.sites.absolute(code.co_filename), frame.tb_lineno, code.co_name)
         self.run.failures.append(
-            Failure("program", type(error).__name__, _message(error), site, self.run.steps, uncaught=True)
+            Failure("program", type(error).__name__, message(error), site, self.run.steps, uncaught=True)
         )
-
-
-def _message(error: BaseException) -> str:
-    """The text of one of the program's exceptions."""
-    try:
-        return str(error)
-    except Exception:
-        return ""

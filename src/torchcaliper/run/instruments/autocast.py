@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
+from torchcaliper.run import walk
 from torchcaliper.run.events import Forward, LossCall, WarningShown
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.probes.forward import autocast_region
@@ -65,7 +66,7 @@ class Autocast(Instrument):
         if self._refused is not None:
             device, dtype, site = self._refused
             self._refused = None
-            parameter = next((p for p in event.root.parameters() if p.is_floating_point()), None)
+            parameter = next((p for p in walk.parameters(event.root) if p.is_floating_point()), None)
             if parameter is not None and (device != "cuda" or parameter.device.type == "cpu"):
                 self._miss(event, root, "disabled", (device, dtype), parameter, site)
 
@@ -78,7 +79,7 @@ class Autocast(Instrument):
                 known.times += 1
         if calls & (calls - 1):
             return
-        parameters = [p for p in event.root.parameters() if p.is_floating_point()]
+        parameters = [p for p in walk.parameters(event.root) if p.is_floating_point()]
         devices = {p.device.type for p in parameters}
         if region[0] in devices and any(p.dtype != torch.float64 for p in parameters):
             self._in_effect.add(region[0])
@@ -106,7 +107,7 @@ class Autocast(Instrument):
             return
         module = self.session.objects.module(root)
         parameter = (
-            next((p for p in module.parameters() if p.is_floating_point()), None) if module is not None else None
+            next((p for p in walk.parameters(module) if p.is_floating_point()), None) if module is not None else None
         )
         if module is not None and parameter is not None and parameter.device.type == region[0]:
             self._add(

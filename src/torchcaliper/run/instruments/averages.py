@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from torchcaliper.run import walk
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.copy_source import averaging_loops
 from torchcaliper.run.instruments.likeness import architecture, distance, sample, trained
@@ -61,14 +62,13 @@ class Averages(Instrument):
             self._plain.add(root)
             return
         counts = {p: c.detach().clone() for p, n in layers if (c := n.num_batches_tracked) is not None}
-        entry = _Trained(weakref.ref(module), root, architecture(module), sample(module.parameters()), counts)
+        entry = _Trained(weakref.ref(module), root, architecture(module), sample(walk.parameters(module)), counts)
         self._trained[id(module)] = entry
 
     def _evaluated(self, event: Forward, root: int) -> None:
         average = event.root
-        inner = average._modules.get("module")
-        if type(average) is torch.optim.swa_utils.AveragedModel and isinstance(inner, nn.Module):
-            average = inner
+        if type(average) is torch.optim.swa_utils.AveragedModel and isinstance(average.module, nn.Module):
+            average = average.module
         if id(average) in self._trained:
             return
         layers = dict(_layers(average))
@@ -96,7 +96,7 @@ class Averages(Instrument):
         module: nn.Module,
         entry: _Trained,
     ) -> None:
-        mine, now = sample(average.parameters()), sample(module.parameters())
+        mine, now = sample(walk.parameters(average)), sample(walk.parameters(module))
         way = distance(entry.first, now)
         # The average has left the start and is nearer to where the trained one is now than the start is.
         if not (distance(entry.first, mine) > 0 and distance(mine, now) < way < float("inf")):
@@ -181,6 +181,6 @@ class _Trained:
 def _layers(module: nn.Module) -> list[tuple[str, _BatchNorm]]:
     return [
         (path, layer)
-        for path, layer in module.named_modules()
+        for path, layer in walk.named_modules(module)
         if isinstance(layer, _BatchNorm) and layer.track_running_stats and layer.running_mean is not None
     ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from torchcaliper.run import walk
 from torchcaliper.run.frames import locals_of
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.copy_source import CopyStatement, binding, load_statement, loop_statement, resolve
@@ -110,7 +111,7 @@ class Copies(Instrument):
             return
         target, source = self.session.objects.unwrap(target), self.session.objects.unwrap(source)
         address = tensor.data_ptr()
-        if not any(p.data_ptr() == address for p in target.parameters()):
+        if not any(p.data_ptr() == address for p in walk.parameters(target)):
             return
         self._copied(target, source, statement, frame, self.session.site(frame), loop=True)
 
@@ -165,7 +166,7 @@ class Copies(Instrument):
             self.session.judge_soon()
 
     def _source_values(self, state: _State, source: nn.Module) -> None:
-        values = sample(source.parameters())
+        values = sample(walk.parameters(source))
         if state.values is None:
             state.values = values
         elif not state.record.source_changed and all(v.device.type == "cpu" for v in values):

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from torchcaliper.run import walk
 from torchcaliper.run.events import Batch, Ended, Forward, LoaderMade
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.nested import tensors_in
+from torchcaliper.run.interruption import message
 from torchcaliper.run.record import Failure
 
 if TYPE_CHECKING:
@@ -43,8 +45,8 @@ class Failures(Instrument):
     def on_forward_end(self, event: Forward) -> None:
         if event.error is None:
             return
-        match = _SINGLE_VALUE.search(str(event.error))
         failure = self._failure(event.error)
+        match = _SINGLE_VALUE.search(failure.message) if failure is not None else None
         if match is None or failure is None or "batch_norm" in failure.details:
             return
         layer = (
@@ -89,7 +91,7 @@ class Failures(Instrument):
         if event.error is None:
             return
         failure = self._failure(event.error)
-        match = _SINGLE_VALUE.search(str(event.error))
+        match = _SINGLE_VALUE.search(message(event.error))
         if failure is not None and match is not None and "batch_norm" not in failure.details:
             layer = _layer(event.error.__traceback__)
             failure.details.update(
@@ -101,14 +103,14 @@ class Failures(Instrument):
             )
 
     def _failure(self, error: BaseException) -> Failure | None:
-        message = str(error)
-        return next((f for f in reversed(self.run.failures) if f.message == message), None)
+        text = message(error)
+        return next((f for f in reversed(self.run.failures) if f.message == text), None)
 
     @staticmethod
     def _path(root: nn.Module, layer: nn.Module | None) -> str:
         if layer is None:
             return "a BatchNorm layer"
-        path = next((name for name, module in root.named_modules() if module is layer), "")
+        path = next((name for name, module in walk.named_modules(root) if module is layer), "")
         kind = type(layer).__name__
         return f"{type(root).__name__}.{path} ({kind})" if path else kind
 

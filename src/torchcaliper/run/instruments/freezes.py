@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torch import nn
 
-from torchcaliper.run import blame
+from torchcaliper.run import blame, walk
 from torchcaliper.run.events import Forward, ModeSet
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.record import FreezeNote
@@ -68,13 +68,13 @@ class Freezes(Instrument):
                     self._undone[id(part)] = (weakref.ref(part), weakref.ref(module), site)
             self._take_back(module, event.site)
         elif len(self._evaluated) < _REMEMBERED or id(module) in self._evaluated:
-            parameters = list(module.parameters())
+            parameters = list(walk.parameters(module))
             if parameters and not any(p.requires_grad for p in parameters) and _keeps_statistics(module):
                 self._evaluated[id(module)] = _Evaluated(weakref.ref(module), event.site)
 
     def _note_called(self, module: nn.Module) -> None:
         if self._overrides:
-            inside = {id(m) for m in module.modules()}
+            inside = {id(m) for m in walk.modules(module)}
             for override in list(self._overrides):
                 owner = override.module()
                 if owner is not None and id(owner) in inside:
@@ -90,7 +90,7 @@ class Freezes(Instrument):
             part = entry.module()
             if part is None or part is module or not part.training or entry.undone_by is not None:
                 continue
-            if any(m is part for m in module.modules()):
+            if any(m is part for m in walk.modules(module)):
                 entry.undone_by = site
 
     def on_forward_end(self, event: Forward) -> None:
@@ -110,7 +110,7 @@ class Freezes(Instrument):
             if part is None or owner is None:
                 del self._undone[key]
                 continue
-            inside = {id(m) for m in event.root.modules()}
+            inside = {id(m) for m in walk.modules(event.root)}
             if id(part) not in inside:
                 continue
             del self._undone[key]
@@ -133,7 +133,8 @@ class Freezes(Instrument):
                 or entry.note is not None
             ):
                 continue
-            if any(p.requires_grad for p in part.parameters()) or not any(m is part for m in event.root.modules()):
+            trainable = any(p.requires_grad for p in walk.parameters(part))
+            if trainable or not any(m is part for m in walk.modules(event.root)):
                 continue
             entry.forwards += 1
             if entry.forwards >= 3:
@@ -150,8 +151,8 @@ class Freezes(Instrument):
             self.run.ledger.freezes.append(note)
 
     def _find_overrides(self, root: nn.Module) -> None:
-        called = {id(c) for r in self._called if (m := r()) is not None for c in m.modules()}
-        for path, module in root.named_modules():
+        called = {id(c) for r in self._called if (m := r()) is not None for c in walk.modules(m)}
+        for path, module in walk.named_modules(root):
             train = type(module).train
             code = getattr(train, "__code__", None)
             if train is nn.Module.train or code is None or id(module) in called:
@@ -161,8 +162,8 @@ class Freezes(Instrument):
             if not {"eval", "requires_grad_", "requires_grad"} & set(code.co_names):
                 continue
             line = _freeze_in_train(type(module), module)
-            frozen = any(not p.requires_grad for p in module.parameters())
-            resting = any(not m.training for m in module.modules())
+            frozen = any(not p.requires_grad for p in walk.parameters(module))
+            resting = any(not m.training for m in walk.modules(module))
             if line is None or frozen or resting or not (_keeps_statistics(module) or _drops(module)):
                 continue  # in effect by other means, or without consequence
             file, number = line
@@ -181,19 +182,19 @@ class Freezes(Instrument):
 
 
 def _keeps_statistics(module: nn.Module) -> bool:
-    return any(isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats for m in module.modules())
+    return any(isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats for m in walk.modules(module))
 
 
 def _drops(module: nn.Module) -> bool:
-    return any(isinstance(m, nn.modules.dropout._DropoutNd) and m.p > 0 for m in module.modules())
+    return any(isinstance(m, nn.modules.dropout._DropoutNd) and m.p > 0 for m in walk.modules(module))
 
 
 def _count(module: nn.Module) -> int:
-    return sum(1 for _ in module.parameters())
+    return sum(1 for _ in walk.parameters(module))
 
 
 def _path(root: nn.Module, part: nn.Module) -> str:
-    name = next((n for n, m in root.named_modules() if m is part), "")
+    name = next((n for n, m in walk.named_modules(root) if m is part), "")
     return ".".join(p for p in (type(root).__name__, name) if p)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from torchcaliper.run import blame
+from torchcaliper.run import blame, walk
 from torchcaliper.run.events import Backward, Forward, OptimizerMade, StateLoaded, Step
 from torchcaliper.run.frames import locals_of
 from torchcaliper.run.instrument import Instrument
@@ -126,9 +126,9 @@ class Ledger(Instrument):
         objects = self.session.objects
         layers = {id(m): m for m, _ in objects.made_modules()}
         for _, root in objects.roots():
-            layers.update((id(m), m) for m in root.modules())
+            layers.update((id(m), m) for m in walk.modules(root))
         for module in _modules_in(frame, names):
-            layers.update((id(m), m) for m in module.modules())
+            layers.update((id(m), m) for m in walk.modules(module))
         for layer in layers.values():
             for parameter in layer._parameters.values():
                 if parameter is None:
@@ -179,7 +179,7 @@ class Ledger(Instrument):
             self._differentiated.add(number)
 
     def on_load_end(self, event: StateLoaded) -> None:
-        for parameter in event.module.parameters():
+        for parameter in walk.parameters(event.module):
             self.run.ledger.parameters[self.session.objects.parameter(parameter)].loaded = True
 
     # gradients
@@ -200,7 +200,7 @@ class Ledger(Instrument):
         registered: set[int] = set()
         for _, root in objects.roots():
             objects.refresh_root(root)
-            registered.update(id(p) for p in root.parameters())
+            registered.update(id(p) for p in walk.parameters(root))
         had: set[int] = set()
         for index, record in enumerate(ledger.parameters):
             tensor = objects.tensor(index)
@@ -329,7 +329,7 @@ class Ledger(Instrument):
             index = objects.known_parameter(parameter)
             return index is not None and parameters[index].trainable and not parameters[index].gradients
 
-        mine = list(module.parameters())
+        mine = list(walk.parameters(module))
         if not any(unused(p) for p in mine):
             return
         if all(unused(p) for p in mine) and len(chain) > 1:
@@ -386,7 +386,7 @@ class Ledger(Instrument):
 def _number(value: Any) -> float | None:
     """A group's setting as a number; an accelerator's tensor is not read."""
     if isinstance(value, torch.Tensor):
-        return float(value) if value.device.type == "cpu" and value.numel() == 1 else None
+        return float(value.detach()) if value.device.type == "cpu" and value.numel() == 1 else None
     return float(value) if isinstance(value, int | float) else None
 
 

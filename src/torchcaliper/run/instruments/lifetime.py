@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from torchcaliper.run import blame
+from torchcaliper.run import blame, walk
 from torchcaliper.run.frames import locals_of
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.graphs import TAG, Tag, Walk, tag_of, tensors
 from torchcaliper.run.instruments.holders import VARIABLE, Holding, attributes, graph_holders
+from torchcaliper.run.interruption import message
 from torchcaliper.run.record import CarriedState, Retained, RetainedBackward
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Lifetime(Instrument):
         if self._unowned.get(root) != optimizers:
             self._unowned[root] = optimizers
             module = self.session.objects.module(root)
-            mine = {id(p) for p in module.parameters()} if module is not None else set()
+            mine = {id(p) for p in walk.parameters(module)} if module is not None else set()
             for _, optimizer in self.session.objects.optimizers():
                 if any(id(p) in mine for group in optimizer.param_groups for p in group["params"]):
                     self._clocks[root] = 0
@@ -127,7 +128,8 @@ class Lifetime(Instrument):
         if known.roots != len(self.run.ledger.roots) or steps & (steps - 1) == 0:
             known.roots = len(self.run.ledger.roots)
             held = {id(p) for group in event.optimizer.param_groups for p in group["params"]}
-            known.mine = [i for i, m in self.session.objects.roots() if any(id(p) in held for p in m.parameters())]
+            roots = self.session.objects.roots()
+            known.mine = [i for i, m in roots if any(id(p) in held for p in walk.parameters(m))]
         clocks = self._clocks
         for root in known.mine:
             clocks[root] = clocks.get(root, 0) + 1
@@ -327,7 +329,7 @@ class Lifetime(Instrument):
         module = self.session.objects.module(root)
         if module is None:
             return None
-        for layer in module.modules():
+        for layer in walk.modules(module):
             for name, value in attributes(layer):
                 held = [t for t in tensors(value, 2) if t.grad_fn is not None and not isinstance(t, nn.Parameter)]
                 if not held:
@@ -345,7 +347,7 @@ class Lifetime(Instrument):
 
     def on_backward_end(self, event: Backward) -> None:
         error = event.error
-        if error is not None and "backward through the graph a second time" in str(error):
+        if error is not None and "backward through the graph a second time" in message(error):
             self._explain(event)
         self._pending.clear()
         if not self.run.steps and len(self._alive) >= self._review_at:  # updates by hand, or the first step's batches

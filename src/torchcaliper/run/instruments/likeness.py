@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
+
+from torchcaliper.run import walk
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -19,12 +22,12 @@ _TENSORS = 4
 
 def architecture(module: nn.Module) -> tuple[Any, ...]:
     """Equal for modules that were built alike: names and shapes of the parameters."""
-    return tuple((name, tuple(p.shape)) for name, p in module.named_parameters())
+    return tuple((name, None if is_lazy(p) else tuple(p.shape)) for name, p in walk.named_parameters(module))
 
 
 def storages(module: nn.Module) -> set[int]:
     """Addresses of a module's parameters."""
-    return {p.data_ptr() for p in module.parameters() if p.numel()}
+    return {p.data_ptr() for p in walk.parameters(module) if p.numel()}
 
 
 def same_memory(first: nn.Module, second: nn.Module) -> bool:
@@ -35,7 +38,7 @@ def same_memory(first: nn.Module, second: nn.Module) -> bool:
 
 def trained(session: Session, module: nn.Module) -> list[int]:
     """The optimizers that have stepped and hold a parameter of the module."""
-    mine = {id(p) for p in module.parameters()}
+    mine = {id(p) for p in walk.parameters(module)}
     return [
         number
         for number, optimizer in session.objects.optimizers()
@@ -49,7 +52,7 @@ def twins(session: Session, module: nn.Module) -> Iterable[nn.Module]:
     shape = architecture(module)
     seen = {id(module)}
     for _, root in session.objects.roots():
-        for candidate in root.modules():
+        for candidate in walk.modules(root):
             if id(candidate) not in seen and type(candidate) is type(module):
                 seen.add(id(candidate))
                 if architecture(candidate) == shape:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
-import time
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -82,7 +82,7 @@ class Memory(Instrument):
             self._epochs.append(self.run.steps)
 
     def on_step_end(self, event: Step) -> None:
-        now = time.monotonic()
+        now = monotonic()
         if now < self._next or event.nested or os.getpid() != self._pid:
             return
         self._next = now + _INTERVAL

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from torchcaliper.run import blame
+from torchcaliper.run import blame, walk
 from torchcaliper.run.events import (
     Backward,
     Batch,
@@ -25,6 +25,7 @@ from torchcaliper.run.events import (
 )
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.nested import tensors_in
+from torchcaliper.run.interruption import message
 from torchcaliper.run.record import DisabledTraining, ForwardKind, ModeCall, RootTraining, StuckMode
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class Modes(Instrument):
         cached = self._members.get(id(module))
         if cached is not None and cached[0]() is module and cached[1] == len(self._roots):
             return cached[2]
-        inside = {id(m) for m in module.modules()}
+        inside = {id(m) for m in walk.modules(module)}
         inside.add(id(self.session.objects.unwrap(module)))
         found = frozenset(i for i, root in self.session.objects.roots() if i in self._roots and id(root) in inside)
         if len(self._members) > 256:
@@ -227,7 +228,7 @@ class Modes(Instrument):
                     kind.record.train_after += 1
 
     def on_load_end(self, event: StateLoaded) -> None:
-        for module in event.module.modules():
+        for module in walk.modules(event.module):
             self._loaded.add(module)
         for index in self._affected(event.module):
             self._roots[index].pretrained = True
@@ -368,7 +369,7 @@ class Modes(Instrument):
         root.pretrained = module in self._loaded or self.session.objects.made(module) is None
         for reference, call, by_user in self._unattached:
             holder = reference()
-            if holder is not None and any(m is module for m in self.session.objects.unwrap(holder).modules()):
+            if holder is not None and any(m is module for m in walk.modules(self.session.objects.unwrap(holder))):
                 self._mode_changed(root, call, by_user)
         return root
 
@@ -466,7 +467,7 @@ class Modes(Instrument):
             kind.record.direct_loss += 1
 
     def on_backward_end(self, event: Backward) -> None:
-        if event.error is not None and "does not require grad" in str(event.error):
+        if event.error is not None and "does not require grad" in message(event.error):
             self._backward_failed(event)
         self._recent.clear()
 
@@ -476,7 +477,7 @@ class Modes(Instrument):
         forwards = []
         for kind in self._recent:
             module = roots.module(kind.record.root)
-            if module is not None and any(p.requires_grad for p in module.parameters()):
+            if module is not None and any(p.requires_grad for p in walk.parameters(module)):
                 forwards.append(kind.record)
         if not forwards or any(record.grad for record in forwards):
             return
@@ -490,7 +491,7 @@ class Modes(Instrument):
                 guard_site=record.grad_site,
                 backward_site=event.site,
                 how="inference_mode" if record.inference else "no_grad",
-                message=str(event.error).splitlines()[0],
+                message=message(event.error).partition("\n")[0] if event.error is not None else "",
                 step=self.run.steps,
             )
             self.run.modes.disabled.append(told)
@@ -550,7 +551,7 @@ class Modes(Instrument):
         if (number, root) in self._holds:
             return True
         module = self.session.objects.module(root)
-        if module is None or not _shares(optimizer, module.parameters()):
+        if module is None or not _shares(optimizer, walk.parameters(module)):
             return False
         self._holds.add((number, root))
         return True
@@ -585,7 +586,7 @@ class Modes(Instrument):
         for index, optimizer in self.session.objects.optimizers():
             if not self.run.ledger.optimizers[index].steps:
                 continue
-            if (index, number) not in self._holds and not _shares(optimizer, module.parameters()):
+            if (index, number) not in self._holds and not _shares(optimizer, walk.parameters(module)):
                 continue
             self._holds.add((index, number))
             if root.trained is None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from torchcaliper.run.events import Backward, GradCall, Operation, Step
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.nested import tensors_in
+from torchcaliper.run.interruption import message
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -74,13 +76,14 @@ class Overwritten(Instrument):
                 name = event.name if event.name != "__setitem__" else "[...] ="
                 self._writes.append(_Write(self._order, name, event.site, storage, tuple(target.shape), version))
         for tensor in tensors_in(event.result, depth=1):
-            if tensor.requires_grad and tensor.grad_fn is not None:
+            node = _node(tensor)
+            if node is not None:
                 storage = _storage(tensor)
                 if storage is not None:
                     if tensor._base is None:  # memory that was used before starts anew
                         self._versions[storage] = tensor._version
                     self._products.append(
-                        _Product(self._order, event.site, storage, tuple(tensor.shape), _plain(tensor.grad_fn.name()))
+                        _Product(self._order, event.site, storage, tuple(tensor.shape), _plain(node.name()))
                     )
         if len(self._versions) > _KEPT:
             self._versions.clear()
@@ -105,9 +108,9 @@ class Overwritten(Instrument):
             self._explain(event.error)
 
     def _explain(self, error: BaseException) -> None:
-        message = str(error)
-        match = _MESSAGE.search(message)
-        failure = next((f for f in reversed(self.run.failures) if f.message == message), None)
+        text = message(error)
+        match = _MESSAGE.search(text)
+        failure = next((f for f in reversed(self.run.failures) if f.message == text), None)
         if match is None or failure is None or "expected" in failure.details:
             return
         shape = tuple(int(n) for n in match["shape"].split(",") if n.strip())
@@ -194,10 +197,19 @@ def _may_write(event: Operation, target: torch.Tensor) -> bool:
     )
 
 
+def _node(tensor: torch.Tensor) -> Any:
+    try:
+        return tensor.grad_fn
+    except RuntimeError:  # a view made under no_grad whose base was changed in place outside of it
+        return None
+
+
 def _storage(tensor: torch.Tensor) -> int | None:
+    if isinstance(tensor, FakeTensor):  # it would warn
+        return None
     try:
         return tensor.untyped_storage().data_ptr() or None
-    except (RuntimeError, NotImplementedError):  # functorch wrappers, fake and sparse tensors
+    except (RuntimeError, NotImplementedError):  # functorch wrappers, sparse tensors
         return None
 
 

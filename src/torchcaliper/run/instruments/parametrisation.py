@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn.utils.spectral_norm import SpectralNorm
 
+from torchcaliper.run import walk
 from torchcaliper.run.events import Forward
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.record import UninitialisedState
@@ -49,7 +50,7 @@ class Parametrisation(Instrument):
         if event.training or event.error is not None:
             return
         found = []
-        for path, module in event.root.named_modules():
+        for path, module in walk.named_modules(event.root):
             for hook in module._forward_pre_hooks.values():
                 if isinstance(hook, SpectralNorm):
                     sigma = _random_estimate(module, hook)

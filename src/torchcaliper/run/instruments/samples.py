@@ -47,7 +47,7 @@ class Sample:
             self._moved |= bool(moved)
             self._gradient |= bool(gradient)
             answer = (self._moved, self._gradient)
-        if tensor is None:
+        if tensor is None or tensor.is_meta:
             return answer
         with torch.no_grad():
             now = spread(tensor)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from torchcaliper.run import blame
+from torchcaliper.run import blame, walk
 from torchcaliper.run.events import Backward, Forward
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.samples import Sample, spread
@@ -67,7 +67,7 @@ class Survey(Instrument):
         if event.called is not None:
             root = self.session.objects.root(event.root)
             self._surveys[root] = self._surveys.get(root, 0) + 1
-            registered = {id(m) for m in event.root.modules()}
+            registered = {id(m) for m in walk.modules(event.root)}
             self._hidden_modules(root, event, registered)
             self._hidden_tensors(root, event)
             if self._surveys[root] == 1:
@@ -78,21 +78,21 @@ class Survey(Instrument):
     # M101
 
     def _hidden_modules(self, root: int, event: Forward, registered: set[int]) -> None:
-        built = {id(m) for made, _ in event.built for m in made.modules()}
+        built = {id(m) for made, _ in event.built for m in walk.modules(made)}
         hidden = {
             i: m
             for i, m in (event.called or {}).items()
-            if i not in registered and i not in built and next(m.parameters(), None) is not None
+            if i not in registered and i not in built and next(walk.parameters(m), None) is not None
         }
         if not hidden:
             return
-        inner = {id(c) for m in hidden.values() for c in m.modules() if c is not m}
+        inner = {id(c) for m in hidden.values() for c in walk.modules(m) if c is not m}
         tops = {i: m for i, m in hidden.items() if i not in inner}
         groups: dict[tuple[int, str], list[tuple[nn.Module, str]]] = {}
         owners: dict[int, tuple[nn.Module, str]] = {}
         kinds: dict[tuple[int, str], str] = {}
         for module, owner, attribute, where, kind in _holders(event.root, set(tops)):
-            path = next((n for n, m in event.root.named_modules() if m is owner), "")
+            path = next((n for n, m in walk.named_modules(event.root) if m is owner), "")
             owners[id(owner)] = (owner, path)
             groups.setdefault((id(owner), attribute), []).append((module, where))
             kinds.setdefault((id(owner), attribute), kind)
@@ -101,7 +101,7 @@ class Survey(Instrument):
                 continue
             self._known.add((root, owner_id, attribute))
             owner, path = owners[owner_id]
-            parameters = [p for m, _ in modules for p in m.parameters()]
+            parameters = [p for m, _ in modules for p in walk.parameters(m)]
             made = self.session.objects.made(modules[0][0])
             prefix = ".".join(p for p in (type(event.root).__name__, path) if p)
             record = HiddenModules(
@@ -132,10 +132,10 @@ class Survey(Instrument):
     # M102
 
     def _hidden_tensors(self, root: int, event: Forward) -> None:
-        registered = {id(p) for p in event.root.parameters()} | {id(b) for b in event.root.buffers()}
+        registered = {id(p) for p in walk.parameters(event.root)} | {id(b) for b in walk.buffers(event.root)}
         given = {id(a) for a in (*event.args, *event.kwargs.values())}
         prefix = type(event.root).__name__
-        for path, module in event.root.named_modules():
+        for path, module in walk.named_modules(event.root):
             for attribute, value in module.__dict__.items():
                 if attribute in _INTERNAL or isinstance(value, _SCALARS):
                     continue
@@ -230,13 +230,13 @@ class Survey(Instrument):
 
     def _note_built(self, event: Forward) -> None:
         root = self.session.objects.root(event.root)
-        registered = {id(p) for p in event.root.parameters()}
-        kept = {id(m) for m in event.root.modules()}
+        registered = {id(p) for p in walk.parameters(event.root)}
+        kept = {id(m) for m in walk.modules(event.root)}
         for module, site in event.built:
-            if any(module is c for other, _ in event.built if other is not module for c in other.modules()):
+            if any(module is c for other, _ in event.built if other is not module for c in walk.modules(other)):
                 continue  # a part of another one that was built here
-            fresh = [p for p in module.parameters() if p.requires_grad and id(p) not in registered]
-            if not fresh and not (id(module) in kept and next(module.parameters(), None) is not None):
+            fresh = [p for p in walk.parameters(module) if p.requires_grad and id(p) not in registered]
+            if not fresh and not (id(module) in kept and next(walk.parameters(module), None) is not None):
                 continue
             key = (root, site)
             before = self._last_built.get(key)
@@ -258,7 +258,7 @@ class Survey(Instrument):
             if record.forwards != event.number:
                 record.forwards = event.number
                 record.steps += 1
-            first = next(iter(module.parameters()))
+            first = next(iter(walk.parameters(module)))
             now = spread(first) if first.device.type == "cpu" else None
             if now is None or (values is not None and not torch.equal(values, now)):
                 record.constant = False
@@ -268,7 +268,7 @@ class Survey(Instrument):
 
     def _shared_layers(self, root: int, module: nn.Module) -> None:
         name = type(module).__name__
-        for path, owner in module.named_modules():
+        for path, owner in walk.named_modules(module):
             if not isinstance(owner, nn.Sequential | nn.ModuleList | nn.ModuleDict):
                 continue
             counts: dict[int, int] = {}
@@ -276,7 +276,7 @@ class Survey(Instrument):
             for child in children:
                 counts[id(child)] = counts.get(id(child), 0) + 1
             for child in {id(c): c for c in children}.values():
-                size = sum(p.numel() for p in child.parameters())
+                size = sum(p.numel() for p in walk.parameters(child))
                 # one number (a PReLU) is shared for brevity, not by accident
                 if counts[id(child)] > 1 and size > 1:
                     self.run.ledger.shared_layers.append(
@@ -309,16 +309,16 @@ class Survey(Instrument):
 
     def _freeze_attributes(self, root: int, module: nn.Module) -> None:
         name = type(module).__name__
-        for path, layer in module.named_modules():
+        for path, layer in walk.named_modules(module):
             full = ".".join(p for p in (name, path) if p)
-            trainable = [p for p in layer.parameters() if p.requires_grad]
+            trainable = [p for p in walk.parameters(layer) if p.requires_grad]
             if trainable and layer.__dict__.get("requires_grad") is False:
                 site = self._freezing_line(root, "requires_grad", path.rpartition(".")[2], module=True)
                 self.run.ledger.freezes.append(
                     FreezeNote("module-attribute", root, full, site, len(trainable), True, "requires_grad")
                 )
         misspelt: dict[str, list[torch.Tensor]] = {}
-        for parameter in module.parameters():
+        for parameter in walk.parameters(module):
             for attribute, value in getattr(parameter, "__dict__", {}).items():
                 if value is False and "grad" in attribute and parameter.requires_grad and not attribute.startswith("_"):
                     misspelt.setdefault(attribute, []).append(parameter)
@@ -384,10 +384,10 @@ def _leaves(tensor: torch.Tensor, limit: int = 256) -> list[torch.Tensor]:
 
 def _holders(root: nn.Module, wanted: set[int]) -> Iterator[tuple[nn.Module, nn.Module, str, str, str]]:
     """(layer, owner, attribute, text, kind of holder) for each wanted layer that an attribute leads to."""
-    visited: set[int] = {id(m) for m in root.modules()}
+    visited: set[int] = {id(m) for m in walk.modules(root)}
     left = [_SEARCHED]
     missing = set(wanted)
-    for owner in root.modules():
+    for owner in walk.modules(root):
         for attribute, value in list(owner.__dict__.items()):
             if attribute in _INTERNAL:
                 continue
@@ -413,7 +413,7 @@ def _search(
         if id(value) in wanted:
             yield value, where
             return
-        for name, child in value.named_children():
+        for name, child in walk.named_children(value):
             yield from _search(child, f"{where}.{name}", wanted, visited, left, depth)
         return
     inner: list[tuple[str, Any]]

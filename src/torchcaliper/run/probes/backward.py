@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _tensors(value: Any) -> tuple[Any, ...]:
-    return (value,) if isinstance(value, torch.Tensor) else tuple(value)
+    return (value,) if isinstance(value, torch.Tensor) else tuple(t for t in value if isinstance(t, torch.Tensor))
 
 
 def install(session: Session) -> None:

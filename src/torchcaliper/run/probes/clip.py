@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
+from collections.abc import Iterable
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +51,16 @@ def _watch(session: Session, function: str, kind: str, limit: str) -> None:
     watched = session.patches.wrapper(original, function, before, after)
 
     @functools.wraps(original)
-    def listed(parameters: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(parameters, torch.Tensor | list | tuple):
-            local.clipped, parameters = _taken(parameters)
+    def listed(*args: Any, **kwargs: Any) -> Any:
+        given = args[0] if args else kwargs.get("parameters")
+        if isinstance(given, Iterable) and not isinstance(given, torch.Tensor | list | tuple):
+            local.clipped, given = _taken(given)
+            if args:
+                args = (given, *args[1:])
+            else:
+                kwargs["parameters"] = given
         try:
-            return watched(parameters, *args, **kwargs)
+            return watched(*args, **kwargs)
         except BaseException as error:
             trim(error)
             raise

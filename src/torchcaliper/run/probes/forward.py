@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from torchcaliper.run import walk
 from torchcaliper.run.events import Forward
 from torchcaliper.run.interruption import is_the_programs
-from torchcaliper.run.objects import parameters
 from torchcaliper.run.patches import invisible, trim
 from torchcaliper.run.unseen import unseen
 
@@ -47,7 +47,7 @@ def install(session: Session) -> None:
             return None
         known = with_parameters.get(id(module))
         if known is None or known() is not module:
-            if next(parameters(module), None) is None:
+            if next(walk.parameters(module), None) is None:
                 return None
             with_parameters[id(module)] = weakref.ref(module)
         grad = torch.is_grad_enabled()
@@ -125,20 +125,25 @@ def install(session: Session) -> None:
                 if local.inside and (local.failed is None or local.failed[0] != id(error)):
                     local.failed = (id(error), self)
                 raise
-        event = None
+        event = failure = None
         try:
             event = begin(self, args, kwargs)
         except BaseException as error:
             local.survey = None
             if is_the_programs(error):
                 raise
-            patches.fault("Module.__call__", error)
+            failure = error
         if event is None:
             try:
-                return original(self, *args, **kwargs)
+                output = original(self, *args, **kwargs)
+                if failure is not None:
+                    patches.fault("Module.__call__", failure)
+                return output
             except BaseException as error:
                 trim(error)
                 raise
+            finally:
+                failure = None  # it holds this frame by its traceback
         local.inside = 1
         local.forward = event
         try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import time
 import weakref
+from time import perf_counter  # the function itself: the program may put another in its place
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -45,13 +45,13 @@ def install(session: Session) -> None:
     session.patches.around(DataLoader, "__iter__", epoch, begun)
 
     def before_batch(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return args[0], time.perf_counter()
+        return args[0], perf_counter()
 
     def batch(call: Any, result: Any, error: BaseException | None) -> None:
         iterator, begin = call
         known = loaders.get(iterator)
         loader = known() if known is not None else None
         if error is None and loader is not None:
-            session.emit("batch", Batch(loader, result, time.perf_counter() - begin))
+            session.emit("batch", Batch(loader, result, perf_counter() - begin))
 
     session.patches.around(module._BaseDataLoaderIter, "__next__", before_batch, batch)
