@@ -112,7 +112,8 @@ class Telling:
         self._options = options
         self._settings = Settings.from_options(options)
         self._cwd = str(self._directory.about.get("cwd") or os.getcwd())
-        self._root = root
+        # Under `torchrun -m torchcaliper run` every rank is a first process; one of them speaks for all.
+        self._root = root and rank in (None, 0)
         self._audible = rank in (None, 0)
         self._told: set[Any] = set()
         self._stream = OwnStderr()
