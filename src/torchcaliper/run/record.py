@@ -235,18 +235,6 @@ class Copy:
 
 
 @dataclass(slots=True)
-class Alias:
-    """Two distinct modules of one class that share the memory of all their parameters."""
-
-    first: int
-    second: int
-    shared: int
-    of: int
-    site: int | None
-    second_without_grad: bool = False  # the second is called with grad disabled or gets no gradients
-
-
-@dataclass(slots=True)
 class Average:
     """A module whose parameters follow a trained one's while its BatchNorm statistics stay as they were."""
 
@@ -323,7 +311,6 @@ class Ledger:
     built_in_forward: list[BuiltInForward] = field(default_factory=list)
     shared_layers: list[SharedLayer] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
-    aliases: list[Alias] = field(default_factory=list)
     averages: list[Average] = field(default_factory=list)
     initialisations: list[Initialisation] = field(default_factory=list)
     freezes: list[FreezeNote] = field(default_factory=list)
