@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,9 @@ def _run(path: Path, folder: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def proofs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Future[dict[str, Any]]]:
+def proofs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[Path, Future[dict[str, Any]]]]:
     """The answers of all selected proofs, as futures."""
     here = str(Path(__file__).parent)
     if here not in sys.path:
@@ -40,7 +43,7 @@ def proofs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     multiprocessing.get_context("forkserver").set_forkserver_preload(["runner"])
     folder = tmp_path_factory.mktemp("answers")
     pool = ThreadPoolExecutor(2)
-    paths = dict.fromkeys(item.callspec.params["proof"] for item in request.session.items if "proof" in getattr(getattr(item, "callspec", None), "params", {}))
-    futures = {path: pool.submit(_run, path, folder) for path in paths}
-    request.addfinalizer(lambda: pool.shutdown(cancel_futures=True))
-    return futures
+    calls = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+    paths = dict.fromkeys(parameters["proof"] for parameters in calls if "proof" in parameters)
+    yield {path: pool.submit(_run, path, folder) for path in paths}
+    pool.shutdown(cancel_futures=True)

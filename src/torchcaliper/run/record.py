@@ -213,7 +213,7 @@ class SharedLayer:
 
 @dataclass(slots=True)
 class Copy:
-    """Weights copied from one living module into another: load_state_dict, or a loop over parameters that writes in place."""
+    """Weights copied from one living module into another: by load_state_dict, or by a loop that writes in place."""
 
     target: int | None  # root index, where known
     source: int | None
@@ -710,7 +710,7 @@ class Retained:
 
 @dataclass(slots=True)
 class CarriedState:
-    """A state (input of a forward, or attribute of its module) that carries the graph of earlier steps into a new one."""
+    """A state (a forward's input, or an attribute of its module) that carries earlier steps' graph into a new one."""
 
     root: int | None
     argument: str  # as the program names it: "hidden", "self.state"
@@ -820,7 +820,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 def _plain(value: Any) -> Any:
     """Dataclasses to dictionaries (`dataclasses.asdict` without its deep copies: this runs inside the program)."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in (str, int, float, bool, types.NoneType):
         return value
     if kind is list or kind is tuple:

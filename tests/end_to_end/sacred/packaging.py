@@ -21,8 +21,8 @@ loaded = importer.load_pickle("model", "model.pkl")
 tell(loaded["model"](torch.ones(1, 2)), loaded["loss"] is F.cross_entropy)
 watched = (
     nn.Module.__init__, nn.Module.__call__, nn.Module.train, nn.Module.eval, nn.Module.zero_grad,
-    nn.Module.load_state_dict, torch.optim.Optimizer.zero_grad, torch.optim.SGD.step, torch.optim.lr_scheduler.StepLR.step,
-    torch.jit.script,
+    nn.Module.load_state_dict, torch.optim.Optimizer.zero_grad, torch.optim.SGD.step,
+    torch.jit.script, torch.optim.lr_scheduler.StepLR.step,
     torch.optim.lr_scheduler.LRScheduler.step, torch.amp.GradScaler.scale, F.cross_entropy, F.dropout, F.mse_loss,
     torch.autograd.backward, torch.autograd.grad, nn.utils.clip_grad_norm_, nn.init.xavier_uniform_, torch.compile,
     torch.utils.data.DataLoader.__iter__, torch.utils.data.DataLoader.__init__, torch.utils.swap_tensors,
