@@ -25,6 +25,12 @@ _DROPOUTS = (nn.modules.dropout._DropoutNd,)
 _RECURRENT = (nn.RNNBase,)
 
 
+#: A program that makes copies without end (MAML, cross-validation, a population) must not make the record grow with
+#: them: networks and optimizers beyond these numbers are left alone.
+_ROOTS = 64
+_OPTIMIZERS = 64
+
+
 class Objects:
     """What the program has made, by number. An object that is gone leaves its record."""
 
@@ -86,6 +92,13 @@ class Objects:
         """The number of a root, or None when it was never called."""
         entry = self._roots.get(id(module))
         return entry[1] if entry is not None and entry[0]() is module else None
+
+    def welcomes_root(self, module: nn.Module) -> bool:
+        """Whether a module is a root already, or may become one; parts of known networks always may."""
+        if len(self._root_objects) < _ROOTS or self.known_root(module) is not None:
+            return True
+        first = next(walk.parameters(module), None)
+        return first is not None and self._known_parameter(first) is not None
 
     def root(self, module: nn.Module) -> int:
         """The number of a module that the program calls itself; registers it and its parameters on first use."""
@@ -218,6 +231,10 @@ class Objects:
         return self._tensors[parameter]()
 
     # optimizers
+
+    def welcomes_optimizer(self, optimizer: Any) -> bool:
+        """Whether an optimizer is known, or may become so."""
+        return len(self._optimizer_objects) < _OPTIMIZERS or self.known_optimizer(optimizer) is not None
 
     def optimizer(self, optimizer: Any, site: int | None = None) -> int:
         """The number of an optimizer; registers it on first use."""

@@ -53,6 +53,8 @@ def install(session: Session) -> None:
         grad = torch.is_grad_enabled()
         frame = session.sites.user_frame(sys._getframe(2))
         root = objects.unwrap(module)
+        if not objects.welcomes_root(root):
+            return None
         number = objects.root(root)
         run = session.run
         event = Forward(

@@ -80,7 +80,7 @@ def _watch_making(session: Session) -> None:
 
     def after(call: Any, result: Any, error: BaseException | None) -> None:
         optimizer, groups, frame, given = call
-        if error is not None:
+        if error is not None or not session.objects.welcomes_optimizer(optimizer):
             return
         site = session.site(frame)
         number = session.objects.optimizer(optimizer, site)
@@ -110,7 +110,7 @@ def _watch_steps(session: Session) -> None:
     local = session.local
 
     def pre(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if local.busy:
+        if local.busy or not session.objects.welcomes_optimizer(optimizer):
             return
         try:
             frame = sys._getframe(1)
@@ -133,7 +133,7 @@ def _watch_steps(session: Session) -> None:
             session.patches.fault("Optimizer.step", error)
 
     def post(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if local.busy:
+        if local.busy or not session.objects.welcomes_optimizer(optimizer):
             return
         try:
             event = None
@@ -167,7 +167,9 @@ def _give_number_back(handle: RemovableHandle) -> None:
 
 
 def _watch_zero_grad(session: Session, kind: type) -> None:
-    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ZeroGrad:
+    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ZeroGrad | None:
+        if isinstance(args[0], Optimizer) and not session.objects.welcomes_optimizer(args[0]):
+            return None
         event = ZeroGrad(args[0], session.site(sys._getframe(2)))
         session.emit("zero_grad_begin", event)
         return event

@@ -29,11 +29,13 @@ def install(session: Session) -> None:
 def _watch(session: Session, kind: type, method: str, call: str) -> None:
     local = session.local
 
-    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ScalerCall:
+    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ScalerCall | None:
         frame = sys._getframe(2)
         while call == "made" and frame.f_back is not None and locals_of(frame).get("self") is args[0]:
             frame = frame.f_back
         optimizer = (args[1] if len(args) > 1 else kwargs.get("optimizer")) if call in ("step", "unscale") else None
+        if optimizer is not None and not session.objects.welcomes_optimizer(optimizer):
+            return None
         event = ScalerCall(args[0], call, session.site(frame), optimizer)
         if call != "made":
             session.emit("scaler_begin", event)
