@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 from torchcaliper.cli import main, run
 from torchcaliper.errors import UsageError
-from torchcaliper.run.launch import BOOT, interpreter_options, supervise, unwatchable, watched_environment
+from torchcaliper.run.launch import BOOT, interpreter_options, unwatchable, watched_environment
 from torchcaliper.run.program import command_line
+from torchcaliper.run.supervise import supervise
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
@@ -120,12 +122,20 @@ def test_a_supervised_child_gives_its_exit_code(tmp_path: Path) -> None:
     assert supervise([sys.executable, "-c", "raise SystemExit(5)"], os.environ) == 5
 
 
-def test_ctrl_c_is_the_childs(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_signals_are_the_childs(tmp_path: Path) -> None:
     code = (
-        "import os, signal, time\nos.kill(os.getppid(), signal.SIGINT)\ntime.sleep(0.2)\nprint('alive')\n"
-        "raise SystemExit(3)"
+        "import os, signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n"
+        "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(30)"
     )
     assert supervise([sys.executable, "-c", code], os.environ) == 3
+    code = "import os, signal, time\nos.kill(os.getppid(), signal.SIGHUP)\ntime.sleep(30)"
+    assert supervise([sys.executable, "-c", code], os.environ) == -signal.SIGHUP
+
+
+def test_a_command_that_cannot_be_supervised(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        supervise([str(tmp_path / "absent")], os.environ)
 
 
 def test_a_file_that_cannot_be_started_is_a_usage_error(

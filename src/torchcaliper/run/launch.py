@@ -1,7 +1,7 @@
 """Start the program under watch: this process becomes the program, with a bootstrap on its `PYTHONPATH`.
 
-The pid stays, so signals, exit codes, job control and supervisors such as torchrun see the program itself. Windows has
-no exec: there a child runs in the same console and this process hands on its exit code.
+The pid stays, so signals, exit codes, job control and supervisors such as torchrun see the program itself. On Windows,
+which has no exec, and with `--fail-on`, which needs somebody who lives longer, the program is a child: see `supervise`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 
 from torchcaliper.errors import UsageError
 from torchcaliper.run import directory
+from torchcaliper.run.supervise import end_as, restore_signals, supervise
 
 BOOT = str(Path(__file__).resolve().parent / "_boot")
 
@@ -25,23 +25,28 @@ BOOT = str(Path(__file__).resolve().parent / "_boot")
 def launch(command: Sequence[str], *, told: Sequence[str], options: Mapping[str, Any]) -> int:
     """Become `command`, watched; `told` is the command in the user's words and `options` what the watch has to know.
 
-    Returns only on Windows, with the program's exit code. UsageError when the command cannot be started.
+    Returns only where the program has been a child, with the exit code. UsageError when it cannot be started.
     """
     reason = unwatchable(command)
+    run = None
     if reason is not None:
         print(f"torchcaliper: cannot watch this program: {reason}", file=sys.stderr)
         environment = dict(os.environ)
     else:
-        environment = watched_environment(os.environ, _run_directory(told, options), options, os.getpid())
+        run = _run_directory(told, options)
+        environment = watched_environment(os.environ, run, options, os.getpid())
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        if os.name == "nt":
-            environment["TORCHCALIPER_ROOT_PID"] = ""
-            return supervise(command, environment)
-        os.execve(command[0], list(command), environment)
+        if os.name != "nt" and (run is None or options.get("fail_on") is None):
+            restore_signals()
+            os.execve(command[0], list(command), environment)
+        code = supervise(command, environment)
     except OSError as error:
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
+    if code == 0 and run is not None and _reached(run, options):
+        return 1
+    return end_as(code)
 
 
 def watched_environment(
@@ -105,20 +110,15 @@ def unwatchable(command: Sequence[str]) -> str | None:
     return None
 
 
-def supervise(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run `command` as a child in this console and return its exit code.
+def _reached(run_directory: Path, options: Mapping[str, Any]) -> bool:
+    """Whether a finding of the run that has ended is at or above `--fail-on`."""
+    from torchcaliper.configuration import Settings
+    from torchcaliper.judgement import judge
 
-    Ctrl-C reaches both; the child decides what it means, so this process waits on.
-    """
-    child = subprocess.Popen(list(command), env=dict(environment))
-    while True:
-        try:
-            code = child.wait()
-            break
-        except KeyboardInterrupt:
-            continue
-    # Windows codes are unsigned (0xC000013A after Ctrl-C), and sys.exit takes a signed one of 32 bits.
-    return code - 2**32 if code >= 2**31 else code
+    settings = Settings.from_options(dict(options))
+    records = directory.RunDirectory(run_directory).records()
+    level = settings.fail_on
+    return level is not None and any(f.severity >= level for record in records for f in judge(record, settings))
 
 
 def _run_directory(told: Sequence[str], options: Mapping[str, Any]) -> Path:
