@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from harness import document, execute, watched
+from harness import document, execute, python, watched
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -45,13 +44,15 @@ def kill_after_first_epoch(command: list[str], folder: Path) -> None:
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_killed_run_goes_on_to_the_same_bits(tmp_path: Path, workers: int) -> None:
     options = ("--workers", str(workers))
-    whole = execute([sys.executable, *program(tmp_path / "whole.pt", *options)], tmp_path)
-    assert whole.code == 0, whole.stderr
-
-    kill_after_first_epoch([sys.executable, *program(tmp_path / "broken.pt", *options)], tmp_path)
+    kill_after_first_epoch(python(program(tmp_path / "broken.pt", *options)), tmp_path)
     left = torch.load(tmp_path / "broken.pt", weights_only=True)
-    resumed = execute([sys.executable, *program(tmp_path / "broken.pt", "--resume", *options)], tmp_path)
-    assert resumed.code == 0, resumed.stderr
+    whole, resumed = execute(
+        python(program(tmp_path / "whole.pt", *options)),
+        python(program(tmp_path / "broken.pt", "--resume", *options)),
+        folder=tmp_path,
+    )
+    assert (whole.code, whole.stderr) == (0, "")
+    assert (resumed.code, resumed.stderr) == (0, "")
 
     # What it prints from the first resumed epoch on, and everything it leaves, equal the uninterrupted run's.
     assert resumed.stdout.splitlines()[1:] == whole.stdout.splitlines()[left["epoch"] + 1 :]
@@ -81,7 +82,7 @@ def assert_equal(found: object, expected: object) -> None:
 
 
 def test_a_resume_without_a_checkpoint_says_so(tmp_path: Path) -> None:
-    outcome = execute([sys.executable, *program(tmp_path / "none.pt", "--resume")], tmp_path)
+    outcome = execute(python(program(tmp_path / "none.pt", "--resume")), folder=tmp_path)[0]
     assert outcome.code == 1
     assert "FileNotFoundError" in outcome.stderr
 
