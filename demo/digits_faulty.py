@@ -1,78 +1,80 @@
-"""A training script as it is written late in the evening. It runs, its loss falls, and it is wrong five times.
+"""Handwritten digits, late on a Friday. It runs, nothing complains, and the accuracy stays poor.
 
-python demo/digits_faulty.py                     # nothing seems to be the matter
-torchcaliper run demo/digits_faulty.py           # its faults, at their lines
+    torchcaliper run demo/digits_faulty.py
+
+recipes/train_and_land.py is the same task as it should be written.
 """
 
 import argparse
 
 import torch
-import torch.nn as nn
+import torch.nn.functional as F
 from sklearn.datasets import load_digits
-from torch.utils.data import DataLoader, TensorDataset
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset, random_split
 
 
 class Net(nn.Module):
-    def __init__(self, width=64, depth=2, classes=10):
+    def __init__(self, width=128, depth=3):
         super().__init__()
-        self.stem = nn.Linear(64, width)
-        self.blocks = [nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.1)) for _ in range(depth)]
-        self.drop = nn.Dropout(0.3)
-        self.head = nn.Linear(width, classes)
+        self.features = nn.Sequential(
+            nn.Conv2d(1, 32, 3, padding=1),
+            nn.BatchNorm2d(32),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Linear(32 * 4 * 4, width),
+        )
+        self.blocks = [nn.Linear(width, width) for _ in range(depth)]
+        self.dropout = nn.Dropout(0.3)
+        self.head = nn.Linear(width, 10)
 
-    def forward(self, x):
-        x = torch.relu(self.stem(x))
+    def forward(self, images):
+        x = self.features(images)
         for block in self.blocks:
-            x = x + block(x)
-        return self.head(self.drop(x))
+            x = x + F.relu(block(x))
+        return self.head(self.dropout(x))
 
 
-def digits():
-    pixels, labels = load_digits(return_X_y=True)
-    images, labels = torch.tensor(pixels, dtype=torch.float32) / 16, torch.tensor(labels)
-    order = torch.randperm(len(labels))
-    train, test = order[:1400], order[1400:]
-    return TensorDataset(images[train], labels[train]), TensorDataset(images[test], labels[test])
-
-
-def accuracy(model, loader):
+@torch.no_grad()
+def validate(model, loader):
     correct = total = 0
-    with torch.no_grad():
-        for images, labels in loader:
-            correct += (model(images).argmax(dim=1) == labels).sum().item()
-            total += len(labels)
+    for images, labels in loader:
+        correct += (model(images).argmax(dim=1) == labels).sum().item()
+        total += len(labels)
     return correct / total
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--lr", type=float, default=0.02)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--lr", type=float, default=1e-3)
     args = parser.parse_args()
 
     torch.manual_seed(0)
-    train_set, test_set = digits()
-    train_loader = DataLoader(train_set, batch_size=50, shuffle=True)
-    test_loader = DataLoader(test_set, batch_size=100)
+    pixels, labels = load_digits(return_X_y=True)
+    images = torch.tensor(pixels, dtype=torch.float32).view(-1, 1, 8, 8) / 16
+    data = TensorDataset(images, torch.tensor(labels))
+    train_set, validation_set = random_split(data, [0.8, 0.2])
+    train_loader = DataLoader(train_set, batch_size=64, shuffle=True)
+    validation_loader = DataLoader(validation_set, batch_size=256)
 
     model = Net()
-    criterion = nn.CrossEntropyLoss()
-    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=args.lr)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=args.epochs)
 
+    history = []
     for epoch in range(args.epochs):
-        model.train()
-        running_loss = 0.0
         optimizer.zero_grad()
         for images, labels in train_loader:
-            loss = criterion(model(images), labels)
+            loss = F.cross_entropy(model(images), labels)
             loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             optimizer.step()
-            running_loss += loss
-        print(
-            f"epoch {epoch}: loss {running_loss / len(train_loader):.3f}, accuracy {accuracy(model, test_loader):.3f}"
-        )
+            history.append(loss)
+        accuracy = validate(model, validation_loader)
+        mean = sum(history[-len(train_loader) :]) / len(train_loader)
+        rate = optimizer.param_groups[0]["lr"]
+        print(f"epoch {epoch}: loss {mean:.3f}, accuracy {accuracy:.1%}, lr {rate:.1e}", flush=True)
 
 
 if __name__ == "__main__":
