@@ -10,10 +10,11 @@ import functools
 import operator
 import threading
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import torch
+from torch._C._dynamo.eval_frame import set_eval_frame
 from torch.jit import _builtins
 
 from torchcaliper.run.callsite import INVISIBLE
@@ -24,6 +25,9 @@ Before = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 #: Tells a probe that it ended: (event, result, error)
 After = Callable[[Any, Any, BaseException | None], None]
 Fault = Callable[[str, BaseException], None]
+
+#: code of our wrappers, as it was written -> as it runs
+INVISIBLE_CODES: dict[CodeType, CodeType] = {}
 
 
 class Local(threading.local):
@@ -56,7 +60,10 @@ def trim(error: BaseException) -> None:
 
 def invisible(function: FunctionType) -> FunctionType:
     """The same function, left out when `warnings` looks for the caller's line."""
-    function.__code__ = function.__code__.replace(co_filename=INVISIBLE)
+    code = function.__code__
+    if code not in INVISIBLE_CODES:
+        INVISIBLE_CODES[code] = code.replace(co_filename=INVISIBLE)
+    function.__code__ = INVISIBLE_CODES[code]
     return function
 
 
@@ -89,6 +96,9 @@ class Patches:
         self._fault = fault
         self._made: list[tuple[Any, str, Any, Any, bool]] = []  # owner, name, original, replacement, was in __dict__
         self._off: set[str] = set()
+        # What every wrapper reaches for stands in a class: Dynamo looks at all that a function it traces has in its
+        # closure, and takes classes, but no thread-local variables and no methods.
+        self._here: Any = type("Here", (), {"local": local, "off": self._off, "fault": staticmethod(self.fault)})
 
     def fault(self, name: str, error: BaseException) -> None:
         """Switch a probe off after it failed by itself."""
@@ -117,26 +127,28 @@ class Patches:
 
     def wrapper(self, original: Any, label: str, before: Before, after: After | None) -> Any:
         """A function that behaves as `original` and tells the probe."""
-        local, off, fault = self.local, self._off, self.fault
-        compiling = _compiling()
+        here, compiling = self._here, _compiling()
 
         @functools.wraps(original)
         def watched(*args: Any, **kwargs: Any) -> Any:
             if compiling():
                 return original(*args, **kwargs)
-            if local.busy or label in off:
+            if here.local.busy or label in here.off:
                 try:
                     return original(*args, **kwargs)
                 except BaseException as error:
                     trim(error)
                     raise
             event = failure = None
+            dynamo = set_eval_frame(None)
             try:
                 event = before(args, kwargs)
             except BaseException as error:
                 if is_the_programs(error):
                     raise
                 failure = error
+            finally:
+                set_eval_frame(dynamo)
             try:
                 result = original(*args, **kwargs)
             except BaseException as error:
@@ -148,11 +160,11 @@ class Patches:
                     except BaseException as own:
                         if is_the_programs(own):
                             raise
-                        fault(label, own)
+                        here.fault(label, own)
                 event = None  # traceback -> frames inside -> this frame -> event -> error: a cycle
                 raise
             if failure is not None:
-                fault(label, failure)
+                here.fault(label, failure)
                 failure = None  # it holds this frame by its traceback
             elif after is not None and event is not None:
                 try:
@@ -160,7 +172,7 @@ class Patches:
                 except BaseException as error:
                     if is_the_programs(error):
                         raise
-                    fault(label, error)
+                    here.fault(label, error)
             return result
 
         _show_to_torchscript(watched, original)

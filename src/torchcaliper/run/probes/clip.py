@@ -25,7 +25,7 @@ def install(session: Session) -> None:
 
 
 def _watch(session: Session, function: str, kind: str, limit: str) -> None:
-    local = session.local
+    local, compiling = session.local, torch.compiler.is_dynamo_compiling
     original = getattr(clip_grad, function)
 
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -52,6 +52,8 @@ def _watch(session: Session, function: str, kind: str, limit: str) -> None:
 
     @functools.wraps(original)
     def listed(*args: Any, **kwargs: Any) -> Any:
+        if compiling():
+            return original(*args, **kwargs)
         given = args[0] if args else kwargs.get("parameters")
         if isinstance(given, Iterable) and not isinstance(given, torch.Tensor | list | tuple):
             local.clipped, given = _taken(given)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch._C._dynamo.eval_frame import set_eval_frame
 
 from torchcaliper.run import walk
 from torchcaliper.run.events import Forward
@@ -128,6 +129,7 @@ def install(session: Session) -> None:
                     local.failed = (id(error), self)
                 raise
         event = failure = None
+        dynamo = set_eval_frame(None)
         try:
             event = begin(self, args, kwargs)
         except BaseException as error:
@@ -135,6 +137,8 @@ def install(session: Session) -> None:
             if is_the_programs(error):
                 raise
             failure = error
+        finally:
+            set_eval_frame(dynamo)
         if event is None:
             try:
                 output = original(self, *args, **kwargs)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch._C._dynamo.eval_frame import set_eval_frame
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils.hooks import RemovableHandle
@@ -18,6 +19,7 @@ from torchcaliper.run import blame
 from torchcaliper.run.events import OptimizerMade, Step, ZeroGrad
 from torchcaliper.run.frames import locals_of
 from torchcaliper.run.interruption import is_the_programs
+from torchcaliper.run.patches import invisible
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -109,9 +111,12 @@ def _on_stack(marker: int, frame: FrameType | None) -> bool:
 def _watch_steps(session: Session) -> None:
     local = session.local
 
+    compiling = torch.compiler.is_dynamo_compiling
+
     def pre(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if local.busy or not session.objects.welcomes_optimizer(optimizer):
+        if compiling() or local.busy or not session.objects.welcomes_optimizer(optimizer):
             return
+        dynamo = set_eval_frame(None)
         try:
             frame = sys._getframe(1)
             # A step that raised never reached its post hook: forget those whose frame is gone.
@@ -131,10 +136,13 @@ def _watch_steps(session: Session) -> None:
             if is_the_programs(error):
                 raise
             session.patches.fault("Optimizer.step", error)
+        finally:
+            set_eval_frame(dynamo)
 
     def post(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if local.busy or not session.objects.welcomes_optimizer(optimizer):
+        if compiling() or local.busy or not session.objects.welcomes_optimizer(optimizer):
             return
+        dynamo = set_eval_frame(None)
         try:
             event = None
             while local.stepping:
@@ -149,9 +157,11 @@ def _watch_steps(session: Session) -> None:
             if is_the_programs(error):
                 raise
             session.patches.fault("Optimizer.step", error)
+        finally:
+            set_eval_frame(dynamo)
 
     for register, hook in ((register_optimizer_step_pre_hook, pre), (register_optimizer_step_post_hook, post)):
-        handle = register(hook)
+        handle = register(invisible(hook))  # type: ignore[arg-type]
         _give_number_back(handle)
         session.on_lift(handle.remove)
 
