@@ -64,7 +64,7 @@ def group():
         except RuntimeError as error:
             errors.append(error)
     if sys.version_info >= (3, 11):
-        raise ExceptionGroup("both", errors)
+        raise ExceptionGroup("both", errors)  # noqa: F821
     raise errors[0]
 
 
@@ -183,7 +183,7 @@ outside = (
     lambda: nn.utils.clip_grad_norm_(net.parameters(), 1.0, error_if_nonfinite=True),
     lambda: nn.utils.clip_grad_norm_((p for p in ()), 1.0),
     lambda: net.load_state_dict({"a": 1}),
-    lambda: [value for value in numbers()],
+    lambda: list(numbers()),
     lambda: torch.utils.data.DataLoader([1])[0],
     lambda: list(torch.utils.data.DataLoader([1, "a"], batch_size=2)),
     lambda: torch.optim.lr_scheduler.OneCycleLR(optimizer, 1.0),
