@@ -102,7 +102,7 @@ class GradientsNeverCleared(Rule):
         facts.append(evidence("this backward adds to gradients that a step has used", run.at(backward)))
         facts.append(evidence("this step uses the sum", run.at(most.step.site)))
         return self.finding(
-            "{count} of {total} steps of {name} add to the gradients of the steps before: " + why + ".",
+            "{count} of the {total} steps of {name} looked at add to the gradients of the steps before: " + why + ".",
             at=run.at(site if site is not None else most.step.site),
             evidence=facts,
             fix=fix,

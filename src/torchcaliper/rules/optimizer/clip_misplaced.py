@@ -70,7 +70,7 @@ class ClipMisplaced(Rule):
                 message = "Gradients are clipped before backward(), when there is nothing to clip"
                 told = "this step uses the gradients unclipped"
             yield self.finding(
-                message + ": {count} of {total} steps of {name} were not clipped.",
+                message + ": {count} of the {total} steps of {name} looked at were not clipped.",
                 at=run.at(clip.site),
                 evidence=(
                     evidence("the gradients come from here", run.at(backward.site)),
@@ -89,7 +89,8 @@ class ClipMisplaced(Rule):
     def _partial(self, run: Run) -> Iterator[Finding]:
         for partial in run.protocol.partial_clips:
             optimizer = run.ledger.optimizers[partial.optimizer]
-            if partial.steps < _MIN_TIMES or partial.steps < _MIN_SHARE * optimizer.steps:
+            total = sum(p.count for p in run.protocol.patterns if p.optimizer == partial.optimizer)
+            if partial.steps < _MIN_TIMES or partial.steps < _MIN_SHARE * total:
                 continue
             if partial.exceeded < _MIN_TIMES:
                 continue

@@ -77,7 +77,7 @@ class StepWithoutGradients(Rule):
                     )
                 )
             yield self.finding(
-                "{name} stepped {count} of {total} times without a new gradient.",
+                "{count} of the {total} steps of {name} looked at had no new gradient.",
                 at=run.at(most.step.site),
                 evidence=facts,
                 fix="call backward() on a loss that reaches this optimizer's parameters before each step(); build the "

@@ -62,8 +62,8 @@ class ClipBeforeUnscale(Rule):
             pattern, clip = max(bad, key=lambda pair: pair[0].count)
             scale = next((s.scale for s in run.protocol.scalers if s.scale is not None), None)
             yield self.finding(
-                "Gradients are clipped while they still carry the loss scale{scale}, in {count} of {total} "
-                "steps of {name}.",
+                "Gradients are clipped while they still carry the loss scale{scale}, in {count} of the "
+                "{total} steps of {name} looked at.",
                 at=run.at(clip.site),
                 evidence=(
                     evidence(

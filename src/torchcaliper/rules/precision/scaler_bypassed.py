@@ -61,8 +61,8 @@ class ScalerBypassed(Rule):
             if count >= _MIN_STEPS and any(p.step.has("untouched") for p in plain):
                 most = max(plain, key=lambda p: p.count)
                 yield self.finding(
-                    "optimizer.step() applies gradients that still carry the loss scale: {count} of {total} steps of "
-                    "{name} bypassed the scaler.",
+                    "optimizer.step() applies gradients that still carry the loss scale: {count} of the "
+                    "{total} steps of {name} looked at bypassed the scaler.",
                     at=run.at(most.step.site),
                     evidence=(
                         evidence("the gradients of a scaled loss", run.at(_backward(most))),
@@ -80,8 +80,8 @@ class ScalerBypassed(Rule):
             if count >= _MIN_STEPS:
                 most = max(unscaled, key=lambda p: p.count)
                 yield self.finding(
-                    "scaler.step() divides gradients by a scale they never had: in {count} of {total} steps of {name} "
-                    "the loss was not scaled.",
+                    "scaler.step() divides gradients by a scale they never had: in {count} of the {total} steps of "
+                    "{name} looked at the loss was not scaled.",
                     at=run.at(_backward(most)),
                     evidence=(evidence("this step divides them by the scale", run.at(most.step.site)),),
                     fix="scaler.scale(loss).backward()",

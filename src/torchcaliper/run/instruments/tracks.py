@@ -43,6 +43,8 @@ class Track:
         self.reference = weakref.ref(optimizer, died)
         self.orders = Orders(index)
         self.steps = 0
+        self.followed = 0  # steps whose order of calls was followed
+        self.is_followed = True  # everything since its last step is known
         self.backwards = 0
         self.reached = False  # new gradients since the last step or clearing
         self.touched = False  # gradients were changed by hand since the last backward
@@ -86,6 +88,22 @@ class Track:
 
     def _now(self) -> list[State]:
         return [None if (p := r()) is None or (g := p.grad) is None else (id(g), g._version) for r in self._followed]
+
+    def all_backwards(self) -> int:
+        """Backward passes that reached it; estimated for the steps that were left out."""
+        return (
+            self.backwards
+            if self.followed == self.steps
+            else round(self.backwards / max(self.followed, 1) * self.steps)
+        )
+
+    def resume(self, has_stepped: bool) -> None:
+        """Follow again, after steps were left out. `has_stepped`: just now, so that all that comes is known."""
+        self.orders.drop()
+        self.stepped()
+        self.is_followed = has_stepped
+        if not has_stepped:
+            self._used = [False] * len(self._used)
 
     def has_scaled_gradients(self) -> bool:
         """Whether a scaled loss was sent backward since the last step."""
