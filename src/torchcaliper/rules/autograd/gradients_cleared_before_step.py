@@ -64,8 +64,8 @@ class GradientsClearedBeforeStep(Rule):
             backward = pattern.calls[pattern.places("backward")[-1]]
             site = clear.site if clear.site is not None else pattern.step.site
             yield self.finding(
-                "Gradients are cleared after backward() and before step(): {count} of the {total} steps of {name} looked "
-                "at had nothing to apply.",
+                "Gradients are cleared after backward() and before step(): {count} of the {total} steps of {name} "
+                "looked at had nothing to apply.",
                 at=run.at(site),
                 evidence=(
                     evidence("the gradients are computed here", run.at(backward.site)),
