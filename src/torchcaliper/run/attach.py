@@ -51,6 +51,7 @@ def install() -> None:
     atexit.register(attached.finish)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=attached.forked)
+    util.register_after_fork(attached, _Attached.in_process)
 
 
 def _rank() -> int | None:
@@ -140,13 +141,15 @@ class _Attached:
         sleeping.lift()
         try:
             self._start()
-            # multiprocessing leaves by os._exit and runs these instead of atexit
-            util.Finalize(None, self._finish_child, exitpriority=-100)
         except Exception as error:
             self._pid = os.getpid()
             self._telling.say(
                 f"torchcaliper: could not attach to process {self._pid} ({type(error).__name__}: {error})"
             )
+
+    def in_process(self) -> None:
+        """A `multiprocessing.Process` begins here: it leaves by `os._exit`, and runs these instead of atexit."""
+        util.Finalize(None, self._finish_child, exitpriority=-100)
 
     def _finish_child(self) -> None:
         if not self.session.over:

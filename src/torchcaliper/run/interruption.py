@@ -7,9 +7,12 @@ program, as if it had come a moment before or after.
 
 from __future__ import annotations
 
+import os
 import signal
 from types import CodeType
 from typing import Any
+
+_HERE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def is_the_programs(error: BaseException) -> bool:
@@ -24,7 +27,20 @@ def is_the_programs(error: BaseException) -> bool:
     else:
         trace = None  # KeyboardInterrupt comes out of no Python function
     BaseException.with_traceback(error, trace)
+    context = error.__context__
+    while context is not None and _is_from_here(context):
+        context = context.__context__
+    if context is not error.__context__:
+        vars(BaseException)["__context__"].__set__(error, context)
     return True
+
+
+def _is_from_here(error: BaseException) -> bool:
+    """Whether an exception was raised in what our code has called."""
+    frame = error.__traceback__.tb_frame if error.__traceback__ is not None else None
+    while frame is not None and not frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return frame is not None
 
 
 def is_circumstance(error: BaseException) -> bool:

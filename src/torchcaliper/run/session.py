@@ -11,6 +11,9 @@ from time import perf_counter  # the function itself: the program may put anothe
 from types import FrameType
 from typing import Any, Protocol
 
+import torch
+from torch._C._dynamo.eval_frame import set_eval_frame
+
 from torchcaliper.run.callsite import CallSites
 from torchcaliper.run.events import Ended, Step
 from torchcaliper.run.instrument import Instrument
@@ -26,6 +29,11 @@ from torchcaliper.run.unseen import unseen
 _INTERVAL = 1.0
 #: saving and judging may take this share of the time at most; a huge record is saved less often
 _SHARE = 0.01
+
+#: events of a thread that trains
+_TRAINING = frozenset(
+    f"{name}_{end}" for name in ("step", "zero_grad", "clip", "scaler", "scheduler") for end in ("begin", "end")
+)
 
 Judge = Callable[[Run], None]
 
@@ -64,7 +72,7 @@ class Session:
         self.thread = threading.get_ident()
         #: instruments know nothing of threads: those of a program that trains in several take turns
         self._turn = threading.RLock()
-        self._engaged = 0  # the thread whose backward is running
+        self._trained = False  # `thread` has begun a backward
         self._blind = False
 
     def on_lift(self, undo: Callable[[], object]) -> None:
@@ -81,29 +89,27 @@ class Session:
 
     # threads
 
-    def engage(self) -> bool:
+    def trains_here(self) -> bool:
         """A backward of this thread begins; False when it is not to be watched."""
         with self._turn:
-            if self._blind or (self._engaged and self._crowded()):
+            if self._blind or self._crowded(training=True):
                 return False
-            self.thread = self._engaged = threading.get_ident()
+            self.thread, self._trained = threading.get_ident(), True
             return True
 
-    def disengage(self) -> None:
-        """The backward is over."""
-        self._engaged = 0
+    def _crowded(self, training: bool) -> bool:
+        """Whether what this thread does is not looked at, since another one trains.
 
-    def _crowded(self) -> bool:
-        """Whether this thread is at work while the backward of another runs; if so, nothing is looked at any more.
-
-        A backward writes gradients without holding Python's lock: to read one at that moment can crash the process.
-        The engine's own threads, which Python does not know, belong to the backward.
+        Gradients are written without Python's lock: to read one that belongs to another thread at such a moment can
+        crash the process. So one thread at a time is watched, and when a second one trains beside it, none.
+        Threads that Python does not know are the engine's own and belong to the backward.
         """
         mine = threading.get_ident()
-        if mine == self._engaged or mine not in threading._active:  # type: ignore[attr-defined]
+        if mine == self.thread or not self._trained or not _is_known(mine) or not _is_known(self.thread):
             return False
-        self._blind = True
-        self._say("torchcaliper: the program trains in several threads at once: watched until here", minor=True)
+        if training:
+            self._blind = True
+            self._say("torchcaliper: the program trains in several threads at once: watched until here", minor=True)
         return True
 
     # instruments
@@ -131,9 +137,10 @@ class Session:
         begin = perf_counter()
         local = self.local
         outer, local.busy = local.busy, True
+        grad, dynamo = torch.is_grad_enabled(), set_eval_frame(None)
         try:
             with self._turn, unseen():
-                if self._engaged and self._crowded():
+                if self._crowded(kind in _TRAINING):
                     return
                 for handle, name in handlers:
                     try:
@@ -144,6 +151,9 @@ class Session:
                         self._instrument_failed(name, error)
         finally:
             local.busy = outer
+            set_eval_frame(dynamo)
+            if torch.is_grad_enabled() is not grad:  # a signal has left a context of ours half-way
+                torch._C._set_grad_enabled(grad)
             self._spent += perf_counter() - begin
 
     def _instrument_failed(self, name: str, error: BaseException) -> None:
@@ -245,9 +255,10 @@ class Session:
         """Bring the record up to date."""
         local = self.local
         outer, local.busy = local.busy, True
+        grad, dynamo = torch.is_grad_enabled(), set_eval_frame(None)
         try:
             with self._turn, unseen():
-                if self._blind or (self._engaged and self._crowded()):
+                if self._blind or self._crowded(training=False):
                     return
                 for name, instrument in list(self._instruments.items()):
                     try:
@@ -262,6 +273,9 @@ class Session:
             self.run.overhead = self._spent / max(self.run.seconds, 1e-9)
         finally:
             local.busy = outer
+            set_eval_frame(dynamo)
+            if torch.is_grad_enabled() is not grad:
+                torch._C._set_grad_enabled(grad)
 
     def judge(self) -> None:
         """Have the rules judge the record now."""
@@ -335,3 +349,9 @@ class Session:
         self.run.failures.append(
             Failure("program", type(error).__name__, message(error), site, self.run.steps, uncaught=True)
         )
+
+
+def _is_known(thread: int) -> bool:
+    """Whether a thread is alive and one that Python has started."""
+    found = threading._active.get(thread)  # type: ignore[attr-defined]
+    return found is not None and not isinstance(found, threading._DummyThread)

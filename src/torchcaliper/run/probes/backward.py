@@ -28,7 +28,7 @@ def install(session: Session) -> None:
         tensors = args[0] if args else kwargs.get("tensors", ())
         if not isinstance(tensors, torch.Tensor | tuple | list):
             return None  # an iterator is the program's to consume
-        if not session.engage():
+        if not session.trains_here():
             return None
         frame = session.sites.user_frame(sys._getframe(2))
         retain = args[2] if len(args) > 2 else kwargs.get("retain_graph")
@@ -50,7 +50,6 @@ def install(session: Session) -> None:
 
     def after(event: Backward, result: Any, error: BaseException | None) -> None:
         local.backward = False
-        session.disengage()
         event.error = error
         if error is not None:
             session.failed("backward", error, event.site)

@@ -6,7 +6,6 @@ import functools
 import sys
 import threading
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -103,31 +102,34 @@ def install(session: Session) -> None:
         session.emit("forward_end", event)
         event.frame = None
 
-    def surveyed(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        # No variable for the event: this frame may live on in a traceback.
+    def note(module: nn.Module) -> None:
         local.survey.called.setdefault(id(module), module)
         if not torch.is_grad_enabled():
             local.survey.without_grad.add(id(module))
-        output = original(module, *args, **kwargs)
-        if isinstance(output, torch.Tensor) and not module._modules and local.survey is not None:
+
+    def note_output(module: nn.Module, output: Any) -> None:
+        if isinstance(output, torch.Tensor) and not module._modules:
             with unseen():
                 local.survey.dtypes[id(module)] = output.dtype
-        return output
-
-    invisible(surveyed)  # type: ignore[arg-type]
 
     @functools.wraps(original)
     def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
         if compiling():  # Dynamo traces this very function: nothing here may depend on our state
             return original(self, *args, **kwargs)
         if local.inside or local.busy:
+            # No variable for the survey: this frame may live on in a traceback.
+            if local.survey is not None:
+                note(self)
             try:
-                return original(self, *args, **kwargs) if local.survey is None else surveyed(self, args, kwargs)
+                output = original(self, *args, **kwargs)
             except BaseException as error:
-                _strip(error, surveyed)
+                trim(error)
                 if local.inside and (local.failed is None or local.failed[0] != id(error)):
                     local.failed = (id(error), self)
                 raise
+            if local.survey is not None:
+                note_output(self, output)
+            return output
         event = failure = None
         dynamo = set_eval_frame(None)
         try:
@@ -175,11 +177,3 @@ def install(session: Session) -> None:
         return output
 
     session.patches.replace(nn.Module, "__call__", invisible(__call__))  # type: ignore[arg-type]
-
-
-def _strip(error: BaseException, surveyed: Callable[..., Any]) -> None:
-    """Take our own entries off the head of a traceback."""
-    trace = error.__traceback__ and error.__traceback__.tb_next
-    while trace is not None and trace.tb_frame.f_code is surveyed.__code__:
-        trace = trace.tb_next
-    BaseException.with_traceback(error, trace)
