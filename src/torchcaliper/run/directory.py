@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import socket
 from collections.abc import Mapping, Sequence
@@ -153,7 +152,7 @@ def create(cwd: str | os.PathLike[str], command: Sequence[str], options: Mapping
     if not ignore.exists():
         ignore.write_text("*\n", encoding="utf-8")
     started = datetime.now().astimezone()
-    path = folder / f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    path = folder / f"{started:%Y%m%d-%H%M%S}-{os.urandom(3).hex()}"
     path.mkdir()
     about = {
         "command": list(command),

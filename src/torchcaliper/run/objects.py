@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _NORMS = (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm, nn.LocalResponseNorm) + (
     (nn.RMSNorm,) if hasattr(nn, "RMSNorm") else ()
 )
+_WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 _DROPOUTS = (nn.modules.dropout._DropoutNd,)
 _RECURRENT = (nn.RNNBase,)
 
@@ -61,7 +62,7 @@ class Objects:
             if isinstance(module, torch.jit.ScriptModule):
                 break
             inner = module._modules.get("_orig_mod")
-            if inner is None and isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
+            if inner is None and isinstance(module, _WRAPPERS):
                 inner = module._modules.get("module")
             if inner is None:
                 break

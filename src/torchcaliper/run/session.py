@@ -35,7 +35,8 @@ _TRAINING = frozenset(
     f"{name}_{end}" for name in ("step", "zero_grad", "clip", "scaler", "scheduler") for end in ("begin", "end")
 )
 
-Judge = Callable[[Run], None]
+#: judges the record and tells what is new in it; whether there was anything new
+Judge = Callable[[Run], bool]
 
 
 class Say(Protocol):
@@ -282,12 +283,15 @@ class Session:
         self.refresh()
         try:
             with self._turn:
-                self._judge(self.run)
+                told = self._judge(self.run)
         except BaseException as error:
             if is_the_programs(error):
                 raise
             self.fault("judging", error)
-            self._judge = lambda run: None
+            self._judge = lambda run: False
+            return
+        if told:  # what has been said is to be found in the report, however the program ends
+            self.save()
 
     def save(self) -> None:
         """Save the record."""

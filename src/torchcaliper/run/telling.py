@@ -136,9 +136,10 @@ class Telling:
         except OSError:
             self._audible = False  # nobody listens any more
 
-    def judged(self, run: Run) -> None:
-        """Judge the record and tell what is new and certain."""
+    def judged(self, run: Run) -> bool:
+        """Judge the record and tell what is new and certain; whether there was anything."""
         faults: list[str] = []
+        known = len(self._told)
         for finding in judge(run, self._settings, faults):
             if finding.severity > Severity.ADVICE and finding.identity not in self._told:
                 self._told.add(finding.identity)
@@ -149,6 +150,7 @@ class Telling:
         for fault in faults:
             if fault not in self.faults:
                 self.say(f"torchcaliper: {fault}")
+        return len(self._told) > known
 
     def _told_elsewhere(self, finding: Finding) -> bool:
         """Whether another process of the run has told the same finding; notes that this one has."""

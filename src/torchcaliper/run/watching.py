@@ -69,7 +69,7 @@ def watch(*, select: str | None = None, ignore: str | None = None, advice: bool 
         python=platform.python_version(),
         torch=str(torch.__version__),
     )
-    session = Session(Run(program=program), lambda run: None, lambda run: None, _say)
+    session = Session(Run(program=program), lambda run: False, lambda run: None, _say)
     attach.enter(session)
     try:
         instruments.install(session)

@@ -47,15 +47,17 @@ def install(session: Session) -> None:
             return None
         known = with_parameters.get(id(module))
         if known is None or known() is not module:
-            if next(walk.parameters(module), None) is None:
+            if not (module._parameters or module._modules) or next(walk.parameters(module), None) is None:
                 return None
             with_parameters[id(module)] = weakref.ref(module)
         grad = torch.is_grad_enabled()
         frame = session.sites.user_frame(sys._getframe(2))
-        root = objects.unwrap(module)
-        if not objects.welcomes_root(root):
-            return None
-        number = objects.root(root)
+        root, number = module, objects.known_root(module)
+        if number is None:
+            root = objects.unwrap(module)
+            if not objects.welcomes_root(root):
+                return None
+            number = objects.root(root)
         run = session.run
         event = Forward(
             module=module,
