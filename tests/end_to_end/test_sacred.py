@@ -38,5 +38,5 @@ def test_program(outcomes: dict[str, Path], name: str, how: str) -> None:
     for what in ("err", "out", "code"):
         assert (folder / f"{name}.{what}").read_text() == (plain / f"{name}.{what}").read_text(), what
     assert [path.read_text() for path in folder.glob(f"{name}.run/process-*/faults.log")] == []
-    (record,) = folder.glob(f"{name}.run/process-*/record.json")
-    assert json.loads(record.read_text())["backwards"] > 0
+    records = [json.loads(path.read_text()) for path in folder.glob(f"{name}.run/process-*/record.json")]
+    assert any(record["backwards"] > 0 for record in records)
