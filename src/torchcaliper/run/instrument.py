@@ -23,5 +23,12 @@ class Instrument:
         self.session = session
         self.run = session.run
 
+    def may_rest(self) -> bool:
+        """Whether a stretch of steps may be left out from here on."""
+        return True
+
+    def resumed(self, optimizer: object) -> None:
+        """Steps were left out until now; `optimizer` has just stepped, or None if this is amid a step."""
+
     def refresh(self) -> None:
         """Bring the record up to date; called before rules judge it and before it is saved."""

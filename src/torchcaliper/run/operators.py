@@ -75,6 +75,11 @@ class OperatorWatch:
         self._forbidden = True
         self.stop()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the next training step is going to be looked at."""
+        return self.wanted and not self._forbidden
+
     def start(self) -> None:
         """Begin a look, if one is wanted and none is on."""
         self.wanted = False

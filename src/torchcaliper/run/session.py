@@ -22,6 +22,7 @@ from torchcaliper.run.objects import Objects
 from torchcaliper.run.operators import OperatorWatch
 from torchcaliper.run.patches import Local, Patches
 from torchcaliper.run.record import Failure, Run
+from torchcaliper.run.rest import Rest
 from torchcaliper.run.surveys import Surveys
 from torchcaliper.run.unseen import unseen
 
@@ -56,6 +57,7 @@ class Session:
         self.objects = Objects(run, self.sites)
         self.operators = OperatorWatch(self)
         self.surveys = Surveys()
+        self.rest = Rest(self)
         self.faults: list[str] = []
         self._judge, self._save, self._say = judge, save, say
         self._instruments: dict[str, Instrument] = {}
@@ -216,6 +218,19 @@ class Session:
     def looking(self) -> bool:
         return self.operators.on
 
+    # rests
+
+    def may_rest(self) -> bool:
+        """Whether nothing is going on that needs every call."""
+        if self.operators.on or self.operators.is_due or self.local.stepping:
+            return False
+        return all(instrument.may_rest() for instrument in self._instruments.values())
+
+    def resumed(self, optimizer: object) -> None:
+        """Tell the instruments that calls were left out until now."""
+        for instrument in self._instruments.values():
+            instrument.resumed(optimizer)
+
     # judging and saving
 
     def judge_soon(self) -> None:
@@ -232,6 +247,8 @@ class Session:
             self.run.ledger.optimizers[number].steps = count
             self.run.steps = max(self.run.steps, count)
         self.operators.stop()
+        if not event.nested:
+            self.rest.stepped(event.optimizer)
         self.tick(self.run.steps)
 
     def tick(self, count: int) -> None:

@@ -83,6 +83,16 @@ class Copies(Instrument):
             self._looked.clear()
             self._watch.begin()
 
+    def may_rest(self) -> bool:
+        return not self._watch.on
+
+    def on_step_passed(self, event: Step) -> None:
+        self._steps += 1
+        if self._steps & (self._steps - 1) == 0:
+            self.session.rest.end()
+            self._looked.clear()
+            self._watch.begin()
+
     def on_forward_begin(self, event: Forward) -> None:
         if self._watch.on:
             self._watch.stop()

@@ -99,6 +99,9 @@ class Loaders(Instrument):
                 self._trained_epoch[id(record)] = record.epochs
                 record.training_epochs += 1
 
+    def on_step_passed(self, event: Step) -> None:
+        self.on_step_end(event)
+
     def on_mode_end(self, event: ModeSet) -> None:
         if event.training and event.by_user:
             steps = self.session.step

@@ -101,6 +101,9 @@ class Memory(Instrument):
             self._searches += 1
             self._search(used)
 
+    def on_step_passed(self, event: Step) -> None:
+        self.on_step_end(event)
+
     def _search(self, used: int) -> None:
         step = self.run.steps
         grown: list[tuple[Place, list[tuple[int, int]], list[Place]]] = []

@@ -108,6 +108,7 @@ class _Root:
     __slots__ = (
         "consumed_evaluation",
         "consumed_training",
+        "counting",
         "eval_forwards",
         "evaluated",
         "kinds",
@@ -137,6 +138,7 @@ class _Root:
         self.consumed_evaluation = 0
         self.eval_forwards = 0  # evaluation-mode forwards since the last optimizer step
         self.trained: RootTraining | None = None
+        self.counting: tuple[Any, bool] | None = None  # (optimizer's number, in training mode) at its last step
         self.stuck: dict[int | None, StuckMode] = {}
         self.training_inputs: list[weakref.ref[torch.Tensor]] = []
 
@@ -507,6 +509,21 @@ class Modes(Instrument):
                 self._root_stepped(root, event)
             root.moved_mode = False
 
+    def on_step_passed(self, event: Step) -> None:
+        """A step like the last ones, of which nothing else was told."""
+        self._epoch += 1
+        number = self.session.objects.known_optimizer(event.optimizer)
+        for root in self._roots.values():
+            root.moved_mode = False
+            if root.trained is None or root.counting is None or root.counting[0] != number:
+                continue
+            if root.counting[1]:
+                root.trained.steps += 1
+                for kind in root.kinds:
+                    kind.mode_open = 0
+            else:
+                root.trained.evaluation_steps += 1
+
     def _root_stepped(self, root: _Root, event: Step) -> None:
         if root.eval_forwards > root.consumed_evaluation:
             root.evaluated = True
@@ -518,6 +535,7 @@ class Modes(Instrument):
         if trained is None:
             trained = root.trained = RootTraining(root.number)
             self.run.modes.trained.append(trained)
+        root.counting = self.session.objects.known_optimizer(event.optimizer), in_training
         if in_training:
             trained.steps += 1
             for kind in root.kinds:

@@ -2,15 +2,11 @@
 
 Every optimizer has its own order (`Pattern`): a call is entered only for the optimizers it concerns, such as a backward
 for those whose parameters it reached. Programs have a few patterns, however many steps they make.
-
-The first steps are all followed. After that, where steps are quick, stretches of them are left out: steps are counted
-still, and orders are not.
 """
 
 from __future__ import annotations
 
 import ast
-from time import perf_counter
 from typing import Any
 
 import torch
@@ -27,12 +23,8 @@ from torchcaliper.run.session import Session
 _NO_LIMIT = 1e6
 #: patterns kept of all optimizers together: some programs make an optimizer per client, fold or round
 _ALL_PATTERNS = 4000
-#: steps that are all followed at first, and stretches followed and left out later
-_FIRST, _FOLLOWED, _LEFT_OUT = 128, 16, 48
 #: an optimizer that steps seldom must have been followed for this many of its steps before any are left out
 _ENOUGH = 32
-#: seconds; following costs some ten microseconds a step, which steps longer than this do not feel
-_QUICK = 5e-3
 #: places of each kind that are kept
 _PLACES = 200
 
@@ -45,9 +37,6 @@ class Protocol(Instrument):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.tracks: dict[int, Track] = {}
-        self._resting = False
-        self._turn_at = _FIRST
-        self._turned = (0, perf_counter())  # step and time of the last turn
         self._gone: list[int] = []  # optimizers that have died
         self._ended: dict[int, tuple[int, int]] = {}  # dead optimizer -> (steps, backward passes)
         self._clips: dict[tuple[int | None, int, int], tuple[int, list[Track]]] = {}
@@ -86,22 +75,22 @@ class Protocol(Instrument):
             self._clips.clear()
         return list(self.tracks.values())
 
-    def _turn(self, stepping: Track) -> None:
-        """Begin or end a stretch of steps that is left out; `stepping` has just stepped."""
-        step, now = self.session.step + 1, perf_counter()
-        if self._resting:
-            self._resting = False
-            for track in self._living():
-                track.resume(track is stepping)
-        else:
-            since, begin = self._turned
-            quick = now - begin < _QUICK * max(step - since, 1)
-            self._resting = quick and all(t.followed >= _ENOUGH or not t.steps for t in self.tracks.values())
-        if self._resting:
-            self._stepping.clear()
-            self._clipping, self._partial_now = [], []
-        self._turned = (step, now)
-        self._turn_at = step + (_LEFT_OUT if self._resting else _FOLLOWED)
+    # rests
+
+    def may_rest(self) -> bool:
+        return all(t.followed >= _ENOUGH or not t.steps for t in self.tracks.values())
+
+    def resumed(self, optimizer: object) -> None:
+        self._stepping.clear()
+        self._clipping, self._partial_now = [], []
+        self._backward = None
+        for track in self._living():
+            track.resume(track.reference() is optimizer)
+
+    def on_step_passed(self, event: Step) -> None:
+        track = self.track(event.optimizer)
+        track.steps += 1
+        track.plain_step = event.scaler is None or not event.scaler.is_enabled()
 
     def on_optimizer_made(self, event: OptimizerMade) -> None:
         self.track(event.optimizer)
@@ -109,8 +98,6 @@ class Protocol(Instrument):
     # backward
 
     def on_backward_begin(self, event: Backward) -> None:
-        if self._resting:
-            return
         self._backward = event
         self._flags = self._flags_of(event)
         if event.stepping is None:
@@ -153,13 +140,11 @@ class Protocol(Instrument):
     # zero_grad
 
     def on_zero_grad_begin(self, event: ZeroGrad) -> None:
-        if len(self.tracks) > 1 and not self._resting:  # what one did by hand must not be taken for another's clearing
+        if len(self.tracks) > 1:  # what one did by hand must not be taken for another's clearing
             for track in self.tracks.values():
                 track.notice("zero_grad")
 
     def on_zero_grad_end(self, event: ZeroGrad) -> None:
-        if self._resting:
-            return
         place = self._zero_grads.get(event.site)
         if place is None and len(self._zero_grads) < _PLACES:
             optimizer = isinstance(event.owner, torch.optim.Optimizer)
@@ -197,8 +182,6 @@ class Protocol(Instrument):
     # clip
 
     def on_clip_begin(self, event: Clip) -> None:
-        if self._resting:
-            return
         flags = [event.kind]
         given = event.parameters
         if not any(p.grad is not None for p in given):
@@ -295,8 +278,6 @@ class Protocol(Instrument):
     # step
 
     def on_step_begin(self, event: Step) -> None:
-        if self._resting:
-            return
         track = self.track(event.optimizer)
         if self._backward is not None and event.optimizer is not self._backward.stepping:
             # the optimizer steps from a hook inside the backward: its gradient has just arrived
@@ -312,14 +293,9 @@ class Protocol(Instrument):
 
     def on_step_end(self, event: Step) -> None:
         track = self.track(event.optimizer)
-        if self._resting or not track.is_followed:
-            # What came before its first step of a stretch is not known in full.
-            track.steps += 1
-            track.plain_step = event.scaler is None or not event.scaler.is_enabled()
-            if not self._resting:
-                track.resume(True)
-            elif self.session.step >= self._turn_at:
-                self._turn(track)
+        if not track.is_followed:  # what came before its first step of a stretch is not known in full
+            self.on_step_passed(event)
+            track.resume(True)
             return
         while self._stepping:
             stepping, present, stale = self._stepping.pop()
@@ -350,8 +326,6 @@ class Protocol(Instrument):
         track.followed += 1
         track.plain_step = not scaler
         track.stepped()
-        if self.session.step >= self._turn_at:
-            self._turn(track)
 
     # GradScaler
 
@@ -360,7 +334,7 @@ class Protocol(Instrument):
             self.scaling.made(event)
 
     def on_scaler_begin(self, event: ScalerCall) -> None:
-        if self._resting or self._scaler_step is not None or event.optimizer is None:
+        if self.session.rest.on or self._scaler_step is not None or event.optimizer is None:
             return
         if not event.scaler.is_enabled():
             return
@@ -380,7 +354,7 @@ class Protocol(Instrument):
             return
         if not inner:
             self.scaling.called(event)
-        if self._resting:
+        if self.session.rest.on:
             return
         if event.call == "update":
             for track in self.tracks.values():
@@ -410,7 +384,7 @@ class Protocol(Instrument):
     def scheduler_called(self, index: int, site: int | None) -> None:
         """The user has stepped a scheduler of that optimizer."""
         track = self.tracks.get(index)
-        if track is not None and not self._resting:
+        if track is not None and not self.session.rest.on:
             track.orders.enter("scheduler", site)
             self._last_scheduler[index] = (track.backwards, site)
 

@@ -191,6 +191,9 @@ class Schedulers(Instrument):
 
     # record
 
+    def may_rest(self) -> bool:
+        return not self._plateaus  # their metrics are compared with every loss
+
     def refresh(self) -> None:
         protocol = self._protocol()
         for life in self._lives.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,21 +20,19 @@ def _tensors(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, torch.Tensor) else tuple(t for t in value if isinstance(t, torch.Tensor))
 
 
+def _options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """retain_graph and create_graph."""
+    retain = args[2] if len(args) > 2 else kwargs.get("retain_graph")
+    return retain, args[3] if len(args) > 3 else kwargs.get("create_graph", False)
+
+
 def install(session: Session) -> None:
     local = session.local
 
-    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Backward | None:
-        if local.backward:
-            return None
-        tensors = args[0] if args else kwargs.get("tensors", ())
-        if not isinstance(tensors, torch.Tensor | tuple | list):
-            return None  # an iterator is the program's to consume
-        if not session.trains_here():
-            return None
-        frame = session.sites.user_frame(sys._getframe(2))
-        retain = args[2] if len(args) > 2 else kwargs.get("retain_graph")
-        create = args[3] if len(args) > 3 else kwargs.get("create_graph", False)
-        event = Backward(
+    def event_of(tensors: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None) -> Backward:
+        frame = session.sites.user_frame(frame)
+        retain, create = _options(args, kwargs)
+        return Backward(
             tensors=_tensors(tensors),
             site=session.site(frame),
             frame=frame,
@@ -43,13 +42,35 @@ def install(session: Session) -> None:
             stepping=local.stepping[-1][0]() if local.stepping else None,
             number=session.run.backwards,
         )
+
+    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Backward | tuple[Any, ...] | None:
+        if local.backward:
+            return None
+        tensors = args[0] if args else kwargs.get("tensors", ())
+        if not isinstance(tensors, torch.Tensor | tuple | list):
+            return None  # an iterator is the program's to consume
+        frame = caller = sys._getframe(2)
+        if caller.f_back is not None and session.sites.is_torch(caller.f_code.co_filename):
+            caller = caller.f_back  # of Tensor.backward
+        if session.rest.covers(("backward", id(caller.f_code), caller.f_lasti, *_options(args, kwargs))):
+            local.backward = True
+            return tensors, args, kwargs
+        if not session.trains_here():
+            return None
+        event = event_of(tensors, args, kwargs, frame)
         session.run.backwards += 1
         session.emit("backward_begin", event)
         local.backward = True
         return event
 
-    def after(event: Backward, result: Any, error: BaseException | None) -> None:
+    def after(event: Backward | tuple[Any, ...], result: Any, error: BaseException | None) -> None:
         local.backward = False
+        if not isinstance(event, Backward):
+            if error is None:
+                return
+            session.rest.end()
+            tensors, args, kwargs = event
+            event = event_of(tensors, args, kwargs, sys._getframe(2))
         event.error = error
         if error is not None:
             session.failed("backward", error, event.site)

@@ -38,9 +38,12 @@ def _watch(session: Session, function: str, kind: str, limit: str) -> None:
             parameters = local.clipped
         else:
             return None
+        caller = sys._getframe(2)
+        if session.rest.covers(("clip", id(caller.f_code), caller.f_lasti, len(parameters))):
+            return None
         bound = args[1] if len(args) > 1 else kwargs.get(limit, float("nan"))
         value = float(bound) if isinstance(bound, int | float) else float("nan")
-        event = Clip(parameters, kind, value, session.site(sys._getframe(2)))
+        event = Clip(parameters, kind, value, session.site(caller))
         session.emit("clip_begin", event)
         return event
 

@@ -40,7 +40,7 @@ def _watch(
 
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         forward = local.forward
-        if forward is not None and forward.training:
+        if session.rest.on or (forward is not None and forward.training):
             return
         p = args[position] if len(args) > position else kwargs.get(name_of_p, default_p)
         explicit = training is not None and (len(args) > training or "training" in kwargs)

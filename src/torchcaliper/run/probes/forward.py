@@ -39,7 +39,8 @@ def install(session: Session) -> None:
     tracing = torch._C._get_tracing_state
     compiling = torch.compiler.is_dynamo_compiling
     with_parameters: dict[int, weakref.ref[nn.Module]] = {}
-    surveys = session.surveys
+    surveys, rest = session.surveys, session.rest
+    is_grad_enabled = torch.is_grad_enabled
     thread = threading.get_ident
 
     def begin(module: nn.Module, args: Any, kwargs: Any) -> Forward | None:
@@ -104,6 +105,21 @@ def install(session: Session) -> None:
         session.emit("forward_end", event)
         event.frame = None
 
+    def is_left_out(module: nn.Module) -> bool:
+        caller = sys._getframe(2)
+        return rest.covers((id(module), module.training, is_grad_enabled(), id(caller.f_code), caller.f_lasti))
+
+    def failed_at_rest(module: nn.Module, args: Any, kwargs: Any, error: BaseException) -> None:
+        try:
+            rest.end()
+            event = begin(module, args, kwargs)
+            if event is not None:
+                end(event, None, error)
+        except BaseException as own:
+            if is_the_programs(own):
+                raise
+            patches.fault("Module.__call__", own)
+
     def note(module: nn.Module) -> None:
         local.survey.called.setdefault(id(module), module)
         if not torch.is_grad_enabled():
@@ -133,6 +149,17 @@ def install(session: Session) -> None:
                 note_output(self, output)
             return output
         event = failure = None
+        if is_left_out(self):
+            local.inside = 1
+            try:
+                output = original(self, *args, **kwargs)
+            except BaseException as error:
+                local.inside = 0
+                trim(error)
+                failed_at_rest(self, args, kwargs, error)
+                raise
+            local.inside = 0
+            return output
         dynamo = set_eval_frame(None)
         try:
             event = begin(self, args, kwargs)

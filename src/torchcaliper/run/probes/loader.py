@@ -52,6 +52,7 @@ def install(session: Session) -> None:
         known = loaders.get(iterator)
         loader = known() if known is not None else None
         if error is None and loader is not None:
+            session.rest.covers(("batch", id(loader)))
             session.emit("batch", Batch(loader, result, perf_counter() - begin))
 
     session.patches.around(module._BaseDataLoaderIter, "__next__", before_batch, batch)

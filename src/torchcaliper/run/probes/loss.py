@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from torchcaliper.run.events import LossCall
+from torchcaliper.run.rest import LEFT_OUT
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -26,14 +27,19 @@ def _watch(session: Session, name: str) -> None:
     if not hasattr(F, name):
         return
 
-    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> LossCall | None:
+    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> LossCall | str | None:
         if session.local.backward:
             return None
-        return LossCall(name, session.site(sys._getframe(2)), args, torch.is_grad_enabled())
+        caller, grad = sys._getframe(2), torch.is_grad_enabled()
+        if session.rest.covers(("loss", name, id(caller.f_code), caller.f_lasti, grad)):
+            return LEFT_OUT
+        return LossCall(name, session.site(caller), args, grad)
 
-    def after(event: LossCall, result: Any, error: BaseException | None) -> None:
+    def after(event: LossCall | str, result: Any, error: BaseException | None) -> None:
         if error is not None:
-            session.failed("loss", error, event.site)
+            session.failed("loss", error, session.site(sys._getframe(2)) if isinstance(event, str) else event.site)
+            return
+        if isinstance(event, str):
             return
         event.value = result
         session.emit("loss_end", event)

@@ -122,6 +122,10 @@ def _watch_steps(session: Session) -> None:
             # A step that raised never reached its post hook: forget those whose frame is gone.
             while local.stepping and not _on_stack(local.stepping[-1][1], frame):
                 local.stepping.pop()
+            caller = frame.f_back or frame  # this one is torch's own
+            if session.rest.covers(("step", id(optimizer), id(caller.f_code), caller.f_lasti)):
+                local.stepping.append((weakref.ref(optimizer), id(frame), None))
+                return
             event = Step(
                 optimizer,
                 session.site(frame),
@@ -144,12 +148,16 @@ def _watch_steps(session: Session) -> None:
             return
         dynamo = set_eval_frame(None)
         try:
-            event = None
+            event = found = None
             while local.stepping:
-                reference, _, event = local.stepping.pop()
-                if reference() is optimizer:
+                found, _, event = local.stepping.pop()
+                if found() is optimizer:
                     break
-            if event is not None:
+            if found is not None and event is None:
+                event = Step(optimizer, None, local.scaler, nested=bool(local.stepping))
+                session.emit("step_passed", event)
+                session.step_done(event)
+            elif event is not None:
                 event.optimizer, event.scaler = optimizer, local.scaler
                 session.emit("step_end", event)
                 session.step_done(event)
@@ -180,7 +188,10 @@ def _watch_zero_grad(session: Session, kind: type) -> None:
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> ZeroGrad | None:
         if isinstance(args[0], Optimizer) and not session.objects.welcomes_optimizer(args[0]):
             return None
-        event = ZeroGrad(args[0], session.site(sys._getframe(2)))
+        caller = sys._getframe(2)
+        if session.rest.covers(("zero_grad", id(args[0]), id(caller.f_code), caller.f_lasti)):
+            return None
+        event = ZeroGrad(args[0], session.site(caller))
         session.emit("zero_grad_begin", event)
         return event
 
