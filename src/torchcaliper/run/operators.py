@@ -63,7 +63,7 @@ class OperatorWatch:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.on = False
-        self.wanted = True  # the first training step is looked at
+        self.wanted = False  # an instrument asks for a look
         self._mode: Mode | None = None
         self._thread = 0
         self._seen = 0
@@ -83,9 +83,14 @@ class OperatorWatch:
     def start(self) -> None:
         """Begin a look, if one is wanted and none is on."""
         self.wanted = False
-        if self._mode is not None or self._forbidden or torch._C._get_tracing_state() is not None:
+        if (
+            self._mode is not None
+            or self._forbidden
+            or self._seen > _LONGEST
+            or torch._C._get_tracing_state() is not None
+        ):
             return
-        self._mode, self._thread, self._seen = Mode(self), threading.get_ident(), 0
+        self._mode, self._thread = Mode(self), threading.get_ident()
         modes = _taken_down()
         # Outside of the program's own modes, which leave in the order they came, but the default device is outermost.
         at = 1 if modes and type(modes[0]).__name__ == "DeviceContext" else 0
@@ -93,8 +98,13 @@ class OperatorWatch:
         self._blinkers.put_on()
         self.on = True
 
+    def step_ends(self) -> None:
+        """End the look with its step."""
+        self.stop()
+        self._seen = 0
+
     def stop(self) -> None:
-        """End the look."""
+        """End the look; it may go on in the same step."""
         self.on = False
         mode = self._mode
         if mode is None or self._thread != threading.get_ident():

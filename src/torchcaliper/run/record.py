@@ -776,6 +776,7 @@ class Run:
     backwards: int = 0
     seconds: float = 0.0
     overhead: float | None = None
+    deep_steps: int = 0  # looked at deeply
     torch_seen: bool = True
     #: "normal", "exception", "interrupted"; None: it was killed, left by os._exit, or still runs
     ending: str | None = None

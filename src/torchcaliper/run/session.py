@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import torch
 from torch._C._dynamo.eval_frame import set_eval_frame
 
+from torchcaliper.run.budget import Budget
 from torchcaliper.run.callsite import CallSites
 from torchcaliper.run.events import Ended, Step
 from torchcaliper.run.instrument import Instrument
@@ -49,7 +50,9 @@ class Say(Protocol):
 class Session:
     """One watched process (or one `watch()` block)."""
 
-    def __init__(self, run: Run, judge: Judge, save: Callable[[Run], None], say: Say) -> None:
+    def __init__(
+        self, run: Run, judge: Judge, save: Callable[[Run], None], say: Say, overhead: float | None = None
+    ) -> None:
         self.run = run
         self.local = Local()
         self.patches = Patches(self.local, self._probe_failed)
@@ -58,6 +61,7 @@ class Session:
         self.operators = OperatorWatch(self)
         self.surveys = Surveys()
         self.rest = Rest(self)
+        self.budget = Budget(overhead)
         self.faults: list[str] = []
         self._judge, self._save, self._say = judge, save, say
         self._instruments: dict[str, Instrument] = {}
@@ -216,7 +220,19 @@ class Session:
 
     @property
     def looking(self) -> bool:
+        """Whether every operator is told now."""
         return self.operators.on
+
+    @property
+    def deep(self) -> bool:
+        """Whether this training step is looked at deeply. Where something is compiled, operators are not told then."""
+        return self.budget.deep
+
+    def training_begins(self) -> None:
+        """A forward with gradients begins: decide whether its step is looked at."""
+        if self.budget.step_begins(self.operators.is_due):
+            self.run.deep_steps = self.budget.looks
+            self.operators.start()
 
     # rests
 
@@ -246,8 +262,9 @@ class Session:
             count = self._steps[number] = self._steps.get(number, 0) + 1
             self.run.ledger.optimizers[number].steps = count
             self.run.steps = max(self.run.steps, count)
-        self.operators.stop()
+        self.operators.step_ends()
         if not event.nested:
+            self.budget.step_ends()
             self.rest.stepped(event.optimizer)
         self.tick(self.run.steps)
 

@@ -77,7 +77,8 @@ def install(session: Session) -> None:
         session.emit("backward_end", event)
         event.frame = None
         if not session.run.ledger.optimizers:
-            session.operators.stop()
+            session.operators.step_ends()
+            session.budget.step_ends()
             session.tick(session.run.backwards)
 
     session.patches.around(torch.autograd, "backward", before, after)

@@ -87,8 +87,7 @@ def install(session: Session) -> None:
                 objects.refresh_root(root)
                 event.called, event.dtypes = {}, {}
                 local.survey = event
-            if session.operators.wanted:
-                session.operators.start()
+            session.training_begins()
         elif session.operators.on:
             session.operators.stop()
         session.emit("forward_begin", event)
