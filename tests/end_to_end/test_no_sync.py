@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 
 import pytest
-from harness import both, execute, python, write
+from harness import SILENT, both, execute, python, write
 
 pytest.importorskip("torch")
 
@@ -107,7 +107,7 @@ def program(setup: list[str], body: list[str]) -> str:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_steady_steps_have_no_operators_but_the_programs(tmp_path: Path, name: str) -> None:
     file = write(tmp_path, "train.py", program(*PROGRAMS[name]))
-    outcomes = both([str(file)], tmp_path)
+    outcomes = both([str(file)], tmp_path, options=(*SILENT, "--overhead", "0"))
     assert [outcome.code for outcome in outcomes] == [0, 0], outcomes  # the profiler itself writes to stderr
     plain, watched = (json.loads(outcome.stdout) for outcome in outcomes)
     assert sum(plain.values()) > 20 * 10  # the counting works

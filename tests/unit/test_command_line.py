@@ -66,7 +66,7 @@ def keep(name: str, cwd: Path, command: list[str], processes: list[tuple[int, st
     started = f"{name[:4]}-{name[4:6]}-{name[6:8]}T10:00:00+00:00"
     folder.mkdir(parents=True)
     for pid, (steps, ending) in enumerate(processes, 1):
-        run = Run(steps=steps, seconds=2.0, overhead=0.01, ending=ending)
+        run = Run(steps=steps, seconds=2.0, overhead=0.01, deep_steps=7, ending=ending)
         run.program.cwd = str(cwd)
         (folder / f"process-{pid}").mkdir()
         (folder / f"process-{pid}" / "record.json").write_text(run.to_json())
@@ -80,7 +80,8 @@ def test_report_shows_the_newest_run(project: Path, capsys: pytest.CaptureFixtur
     assert "train.py:1\n  1 | loss.backward()\n    | ~~~~~~~~~~~~~~~\n" in out
     assert "Every step since step 0 (1,240 times)." in out
     assert out.endswith(
-        "1 error in 1,240 steps (ended by an exception; watching cost 1.0 %); 1 piece of advice: --advice\n"
+        "1 error in 1,240 steps (7 looked at deeply; ended by an exception; watching cost 1.0 %); "
+        "1 piece of advice: --advice\n"
     )
     assert "D109" not in out
 
@@ -95,7 +96,7 @@ def test_report_adds_the_processes_of_a_run(project: Path, capsys: pytest.Captur
     ]
     assert report["summary"] == {
         "errors": 1, "warnings": 0, "advice": 1, "steps": 100, "seconds": 2.0, "overhead": pytest.approx(0.01),
-        "ending": None, "processes": 2,
+        "deep_steps": 7, "ending": None, "processes": 2,
     }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def test_every_field() -> None:
         0,
     )
     advice = Finding("D109", "float64-data", Severity.ADVICE, Text("Twice the memory."))
-    summary = RunSummary(1240, 3.5, 0.012, "exception", 2)
+    summary = RunSummary(1240, 3.5, 0.012, "exception", 2, deep_steps=9)
     result = document([finding, advice], "run", summary, CWD)
     assert json.loads(json.dumps(result)) == result
     assert result == {
@@ -85,6 +85,7 @@ def test_every_field() -> None:
             "steps": 1240,
             "seconds": 3.5,
             "overhead": 0.012,
+            "deep_steps": 9,
             "ending": "exception",
             "processes": 2,
         },

@@ -38,6 +38,13 @@ def add_parser(subparsers: SubParsers) -> None:
     options.add_format(parser)
     parser.add_argument("--output", metavar="FILE", help="write the report to FILE when the program ends")
     options.add_judging(parser)
+    parser.add_argument(
+        "--overhead",
+        metavar="SHARE",
+        type=_share,
+        help="share of the time that deep looks may take: 3%% (default; 10%% where steps are shorter than 3 ms), 0 for "
+        "the first steps only, full for every step",
+    )
     parser.add_argument("--quiet", action="store_true", help="nothing live, and no summary without findings")
     parser.add_argument("-m", dest="kind", action="store_const", const="-m", help="the program is a module")
     parser.add_argument("-c", dest="kind", action="store_const", const="-c", help="the program is code")
@@ -65,8 +72,22 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
         "format": args.format,
         "output": None if args.output is None else str(_writable(Path(args.output).absolute())),
         "quiet": args.quiet,
+        "overhead": args.overhead,
         **options.settings(args).to_options(),
     }
+
+
+def _share(text: str) -> float:
+    """`3%`, `3` or `full` as a share of 1."""
+    if text == "full":
+        return 1.0
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share of the time: write 3%, 0 or full")
+    return share
 
 
 def _writable(file: Path) -> Path:

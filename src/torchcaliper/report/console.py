@@ -231,6 +231,8 @@ def _scope(summary: RunSummary) -> str:
     else:
         scope = "no training step was seen"
     notes = []
+    if summary.deep_steps:
+        notes.append(f"{summary.deep_steps} looked at deeply")
     if not summary.steps:
         notes.append("torch was imported" if summary.torch_seen else "torch was not imported")
     if summary.ending != "normal":

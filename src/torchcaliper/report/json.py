@@ -31,6 +31,7 @@ def document(findings: Sequence[Finding], subject: str, summary: RunSummary, cwd
             "steps": summary.steps,
             "seconds": summary.seconds,
             "overhead": summary.overhead,
+            "deep_steps": summary.deep_steps,
             "ending": summary.ending,
             "processes": summary.processes,
         },

@@ -18,7 +18,7 @@ class RunSummary:
     """One run, of one process or several.
 
     `overhead` is the share of the time spent on watching (0.012 is 1.2 %). `ending` is "normal", "exception",
-    "interrupted" or None: it was killed or still runs.
+    "interrupted" or None: it was killed or still runs. `deep_steps` is how many steps were looked at deeply.
     """
 
     steps: int = 0
@@ -27,6 +27,7 @@ class RunSummary:
     ending: str | None = "normal"
     processes: int = 1
     torch_seen: bool = True
+    deep_steps: int = 0
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> RunSummary:
@@ -43,6 +44,7 @@ class RunSummary:
             steps=max(run.steps for run in runs),
             seconds=max(run.seconds for run in runs),
             overhead=spent / time if time > 0 else None,
+            deep_steps=max(run.deep_steps for run in runs),
             ending=min((run.ending for run in runs), key=_ENDINGS.index),
             processes=len(runs),
             torch_seen=any(run.torch_seen for run in runs),

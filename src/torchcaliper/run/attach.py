@@ -81,7 +81,9 @@ class _Attached:
             rank=_rank(),
         )
         self._telling = Telling(self._directory, about, root=root, rank=program.rank)
-        self.session = Session(Run(program=program), self._telling.judged, self._telling.saved, self._telling.say)
+        self.session = Session(
+            Run(program=program), self._telling.judged, self._telling.saved, self._telling.say, about.get("overhead")
+        )
         instruments.install(self.session)
         probes.install(self.session)
         _current = self.session

@@ -39,12 +39,19 @@ class Budget:
         self._begin = self._last_look = self._since = perf_counter()
         self._plain: deque[float] = deque(maxlen=_YARDSTICK)
         self._costs: deque[float] = deque(maxlen=5)
-        self._spent = 0.0
+        self._own = 0.0  # seconds of this look by our own timers
+        self.spent = 0.0  # seconds that looks have added
 
     @property
     def plain_step(self) -> float:
         """Seconds that an undisturbed step takes; 0 when none has been seen."""
         return statistics.median(self._plain) if self._plain else 0.0
+
+    def took(self, seconds: float) -> bool:
+        """Our own code took so long; whether that belongs to a look."""
+        if self.deep:
+            self._own += seconds
+        return self.deep
 
     def step_begins(self, asked: bool) -> bool:
         """A training step begins: whether it is looked at. `asked`: an instrument has a suspicion."""
@@ -68,10 +75,11 @@ class Budget:
             return
         self.deep = False
         self._last_look = now
-        if self._steps > 1 and self._plain:  # the first step of all is slow by itself
-            cost = max(taken - self.plain_step, 0.0)
-            self._costs.append(cost)
-            self._spent += cost
+        own, self._own = self._own, 0.0
+        if self._plain:
+            own = max(taken - self.plain_step, own)
+            self._costs.append(own)
+        self.spent += own
 
     def _is_time(self, now: float) -> bool:
         step = self._steps
@@ -83,4 +91,4 @@ class Budget:
         if share is None:
             share = SHARE_OF_QUICK if self.plain_step < _QUICK else SHARE
         expected = statistics.median(self._costs) if self._costs else self.plain_step
-        return self._spent + expected <= share * (now - self._since)
+        return self.spent + expected <= share * (now - self._since)

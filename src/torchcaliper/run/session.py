@@ -161,7 +161,9 @@ class Session:
             set_eval_frame(dynamo)
             if torch.is_grad_enabled() is not grad:  # a signal has left a context of ours half-way
                 torch._C._set_grad_enabled(grad)
-            self._spent += perf_counter() - begin
+            spent = perf_counter() - begin
+            if not self.budget.took(spent):
+                self._spent += spent
 
     def _instrument_failed(self, name: str, error: BaseException) -> None:
         if is_circumstance(error):
@@ -305,7 +307,7 @@ class Session:
                             self._instruments.pop(name)
                         self._instrument_failed(name, error)
             self.run.seconds = perf_counter() - self._started
-            self.run.overhead = self._spent / max(self.run.seconds, 1e-9)
+            self.run.overhead = (self._spent + self.budget.spent) / max(self.run.seconds, 1e-9)
         finally:
             local.busy = outer
             set_eval_frame(dynamo)
