@@ -6,6 +6,8 @@ Texts are templates with values and are rendered last, so that another language 
 from __future__ import annotations
 
 import enum
+import re
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +32,32 @@ class Severity(enum.IntEnum):
             raise ValueError(f"unknown severity {text!r} (advice, warning or error)") from None
 
 
+#: follows a number that is 1 while a message is being put together
+_MARK = "\0"
+_NOUNS = (
+    "backward passes|batches|buffers|calls|classes|elements|epochs|forwards|gradients|graphs|items|keys|layers|losses|"
+    "networks|operators|optimizers|parameters|places|positions|processes|rows|samples|steps|targets|tensors|times|"
+    "tokens|units|values"
+)
+_ONE = re.compile(rf"\b1{_MARK}( [a-z]+)? ({_NOUNS})\b( are\b| were\b| have\b)?")
+_VERBS = {" are": " is", " were": " was", " have": " has"}
+
+
+class _Counting(string.Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        text: str = super().format_field(value, format_spec)
+        return text + _MARK if value == 1 and type(value) is int and text == "1" else text
+
+
+_COUNTING = _Counting()
+
+
+def _singular(found: re.Match[str]) -> str:
+    adjective, noun, verb = found.groups("")
+    one = noun.removesuffix("es" if noun.endswith(("ches", "sses")) else "s")
+    return f"1{adjective} {one}{_VERBS.get(verb, verb)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A message template (`str.format` syntax) and its values."""
@@ -38,8 +66,8 @@ class Text:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def render(self) -> str:
-        """The message in the template's own language."""
-        return self.template.format(**self.values)
+        """The message in the template's own language; what is counted stands in the singular where there is one."""
+        return _ONE.sub(_singular, _COUNTING.vformat(self.template, (), self.values)).replace(_MARK, "")
 
     def __str__(self) -> str:
         return self.render()
