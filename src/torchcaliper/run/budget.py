@@ -35,7 +35,7 @@ class Budget:
         self.deep = False
         self.looks = 0
         self._steps = 0  # of all optimizers
-        self._begun = False
+        self.has_begun = False  # a training step
         self._begin = self._last_look = self._since = perf_counter()
         self._plain: deque[float] = deque(maxlen=_YARDSTICK)
         self._costs: deque[float] = deque(maxlen=5)
@@ -55,19 +55,21 @@ class Budget:
 
     def step_begins(self, asked: bool) -> bool:
         """A training step begins: whether it is looked at. `asked`: an instrument has a suspicion."""
-        if self._begun:
-            return self.deep
-        self._begun, self._begin = True, perf_counter()
-        self.deep = asked or self._is_time(self._begin)
-        self.looks += self.deep
+        if not self.has_begun:
+            self.has_begun, self._begin = True, perf_counter()
+            self.deep = self._is_time(self._begin)
+            self.looks += self.deep
+        if asked and not self.deep:
+            self.deep = True
+            self.looks += 1
         return self.deep
 
     def step_ends(self) -> None:
         """The step is over."""
         self._steps += 1
-        if not self._begun:
+        if not self.has_begun:
             return
-        self._begun = False
+        self.has_begun = False
         now = perf_counter()
         taken = now - self._begin
         if not self.deep:

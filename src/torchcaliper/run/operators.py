@@ -68,7 +68,6 @@ class OperatorWatch:
         self._thread = 0
         self._seen = 0
         self._forbidden = False
-        self._blinkers = _Blinkers()
 
     def forbid(self) -> None:
         """No looks from now on (a compiled region is in sight)."""
@@ -95,7 +94,7 @@ class OperatorWatch:
         # Outside of the program's own modes, which leave in the order they came, but the default device is outermost.
         at = 1 if modes and type(modes[0]).__name__ == "DeviceContext" else 0
         _put_up([*modes[:at], self._mode, *modes[at:]])
-        self._blinkers.put_on()
+        _BLINKERS.put_on()
         self.on = True
 
     def step_ends(self) -> None:
@@ -110,7 +109,7 @@ class OperatorWatch:
         if mode is None or self._thread != threading.get_ident():
             return  # each thread has modes of its own
         self._mode = None
-        self._blinkers.take_off()
+        _BLINKERS.take_off()
         _put_up([other for other in _taken_down() if other is not mode])
 
     def tell(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -147,23 +146,31 @@ class _Blinkers:
     warnings, and without the fast path of transformers. The mode sees the operators that they call.
     """
 
-    _TESTS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
-
     def __init__(self) -> None:
         self._made: list[tuple[ModuleType, str, Any]] = []
+        self._looks = 0  # that are on
 
     def put_on(self) -> None:
+        self._looks += 1
+        if self._looks > 1:
+            return
         for module in (torch.overrides, torch.functional, torch._tensor, torch.autograd, F):
-            for name in self._TESTS:
+            for name, ours in _TESTS.items():
                 original = vars(module).get(name)
                 if original is not None and original is getattr(torch._C, f"_{name}", None):
-                    setattr(module, name, _several if name == "has_torch_function" else _spread)
+                    setattr(module, name, ours)
                     self._made.append((module, name, original))
 
     def take_off(self) -> None:
+        self._looks -= 1
+        if self._looks:
+            return
         while self._made:
             module, name, original = self._made.pop()
             setattr(module, name, original)
+
+
+_BLINKERS = _Blinkers()
 
 
 def _several(values: Any) -> bool:
@@ -183,11 +190,21 @@ def _several(values: Any) -> bool:
     return False
 
 
-def _spread(*values: Any) -> bool:
-    """`has_torch_function_unary` and `has_torch_function_variadic`, likewise."""
+def _unary(value: Any) -> bool:
+    """`has_torch_function_unary`, likewise."""
+    return _several((value,))
+
+
+def _variadic(*values: Any) -> bool:
+    """`has_torch_function_variadic`, likewise."""
     return _several(values)
 
 
-for _test in (_several, _spread):
+_TESTS = {
+    "has_torch_function": _several,
+    "has_torch_function_unary": _unary,
+    "has_torch_function_variadic": _variadic,
+}
+for _test in _TESTS.values():
     # TorchScript compiles what torch's functions name, and knows these tests as operators of its own.
     torch.jit._builtins._register_builtin(_test, "aten::has_torch_function")

@@ -232,6 +232,8 @@ class Session:
 
     def training_begins(self) -> None:
         """A forward with gradients begins: decide whether its step is looked at."""
+        if self.budget.has_begun and not self.operators.is_due:
+            return
         if self.budget.step_begins(self.operators.is_due):
             self.run.deep_steps = self.budget.looks
             self.operators.start()

@@ -148,7 +148,20 @@ def install(session: Session) -> None:
                 note_output(self, output)
             return output
         event = failure = None
-        if is_left_out(self):
+        left_out = False
+        dynamo = set_eval_frame(None)
+        try:
+            left_out = is_left_out(self)
+            if not left_out:
+                event = begin(self, args, kwargs)
+        except BaseException as error:
+            local.survey = None
+            if is_the_programs(error):
+                raise
+            failure = error
+        finally:
+            set_eval_frame(dynamo)
+        if left_out:
             local.inside = 1
             try:
                 output = original(self, *args, **kwargs)
@@ -159,16 +172,6 @@ def install(session: Session) -> None:
                 raise
             local.inside = 0
             return output
-        dynamo = set_eval_frame(None)
-        try:
-            event = begin(self, args, kwargs)
-        except BaseException as error:
-            local.survey = None
-            if is_the_programs(error):
-                raise
-            failure = error
-        finally:
-            set_eval_frame(dynamo)
         if event is None:
             try:
                 output = original(self, *args, **kwargs)
