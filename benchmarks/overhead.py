@@ -238,6 +238,7 @@ def torchcaliper(model: nn.Module, optimizer: Optimizer, step: Callable[[], Tens
         away = time.perf_counter() - since
         session._judged_at += away
         session._saved_at += away
+        session.budget.pause(away)
         for owner, name, _, replacement, _ in session.patches._made:
             setattr(owner, name, replacement)
         session.local.busy = False

@@ -20,6 +20,8 @@ SHARE, SHARE_OF_QUICK, _QUICK = 0.03, 0.10, 3e-3
 _FIRST, _LAST_POWER = 4, 64
 #: seconds between two looks at least; the second once so many have been had
 _GAP, _LATER_GAP, _EARLY_LOOKS = 0.5, 2.0, 20
+#: what always-on watching costs, relative to what our own timers see of it
+_UNSEEN = 2.0
 #: undisturbed steps whose median is the yardstick
 _YARDSTICK = 9
 
@@ -40,6 +42,7 @@ class Budget:
         self._plain: deque[float] = deque(maxlen=_YARDSTICK)
         self._costs: deque[float] = deque(maxlen=5)
         self._own = 0.0  # seconds of this look by our own timers
+        self._always = 0.0  # and outside of looks
         self.spent = 0.0  # seconds that looks have added
 
     @property
@@ -47,10 +50,17 @@ class Budget:
         """Seconds that an undisturbed step takes; 0 when none has been seen."""
         return statistics.median(self._plain) if self._plain else 0.0
 
+    def pause(self, seconds: float) -> None:
+        """Let the account stand still for a time that has just passed."""
+        self._since += seconds
+        self._last_look += seconds
+
     def took(self, seconds: float) -> bool:
         """Our own code took so long; whether that belongs to a look."""
         if self.deep:
             self._own += seconds
+        else:
+            self._always += seconds
         return self.deep
 
     def step_begins(self, asked: bool) -> bool:
@@ -93,4 +103,4 @@ class Budget:
         if share is None:
             share = SHARE_OF_QUICK if self.plain_step < _QUICK else SHARE
         expected = statistics.median(self._costs) if self._costs else self.plain_step
-        return self.spent + expected <= share * (now - self._since)
+        return self.spent + _UNSEEN * self._always + expected <= share * (now - self._since)
