@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from torchcaliper.run.session import Session
 
 #: steps that are all followed at first, and stretches followed and left out later
-_FIRST, _FOLLOWED, _LEFT_OUT = 128, 16, 48
-#: seconds; being told of all calls costs some hundred microseconds a step, which steps longer than this do not feel
-_QUICK = 20e-3
+_FIRST, _FOLLOWED, _LEFT_OUT = 64, 16, 48
+#: seconds; being told of all calls costs up to a millisecond a step (the caches are cold), which longer ones do not feel
+_QUICK = 0.1
 #: ways of calling in one stretch; a program that has more of them is not repetitive
 _MOST = 4096
 
