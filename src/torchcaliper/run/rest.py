@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: steps that are all followed at first, and stretches followed and left out later
 _FIRST, _FOLLOWED, _LEFT_OUT = 64, 16, 48
-#: seconds; being told of all calls costs up to a millisecond a step (the caches are cold), which longer ones do not feel
+#: seconds; being told of all calls costs up to a millisecond (the caches are cold), which longer steps do not feel
 _QUICK = 0.1
 #: ways of calling in one stretch; a program that has more of them is not repetitive
 _MOST = 4096
