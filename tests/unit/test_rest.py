@@ -55,8 +55,9 @@ def test_first_steps_are_all_followed() -> None:
 
 def test_usual_calls_are_left_out_for_a_while() -> None:
     session, resting = at_rest()
-    left_out = stepped(session, resting, 10 * (rest._FOLLOWED + rest._LEFT_OUT), ("forward", 1), ("backward", 2))
-    assert left_out == 2 * 10 * rest._LEFT_OUT
+    round_of = rest._FOLLOWED + rest._LEFT_OUT_OF_SHORT
+    left_out = stepped(session, resting, 10 * round_of, ("forward", 1), ("backward", 2))
+    assert left_out == 2 * 10 * rest._LEFT_OUT_OF_SHORT
     assert session.ended == ["optimizer"] * 10
 
 
@@ -98,14 +99,14 @@ def test_steps_are_counted_and_failures_told_at_rest() -> None:
             model(torch.randn(2, 3)).sum().backward()
             optimizer.step()
         try:
-            for size in [3] * 170 + [4]:
+            for size in [3] * 111 + [4]:
                 optimizer.zero_grad()
                 model(torch.randn(2, size)).sum().backward()
                 optimizer.step()
         except RuntimeError:
             pass
-    assert run.record.steps == 570
-    assert run.record.ledger.optimizers[0].steps == 570
+    assert run.record.steps == 511
+    assert run.record.ledger.optimizers[0].steps == 511
     assert run.record.forwards < 400
     (failure,) = run.record.failures
     assert failure.call == "module"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: steps that are all followed at first, and stretches followed and left out later
 _FIRST, _FOLLOWED, _LEFT_OUT = 64, 16, 48
+#: seconds; of steps that are shorter more are left out, since even a resting watch costs some per cent of them
+_SHORT, _LEFT_OUT_OF_SHORT = 3e-3, 144
 #: seconds; being told of all calls costs up to a millisecond (the caches are cold), which longer steps do not feel
 _QUICK = 0.1
 #: ways of calling in one stretch; a program that has more of them is not repetitive
@@ -60,10 +62,11 @@ class Rest:
         since, begin = self._turned
         now = perf_counter()
         self._turned, self._turn_at = (step, now), step + _FOLLOWED
-        if since and now - begin < _QUICK * max(step - since, 1) and len(self._usual) < _MOST:
+        each = (now - begin) / max(step - since, 1)
+        if since and each < _QUICK and len(self._usual) < _MOST:
             self.on = self._session.may_rest()
         if self.on:
-            self._turn_at = step + _LEFT_OUT
+            self._turn_at = step + (_LEFT_OUT_OF_SHORT if each < _SHORT else _LEFT_OUT)
         else:
             self._usual.clear()
 

@@ -165,6 +165,19 @@ class Session:
             if not self.budget.took(spent):
                 self._spent += spent
 
+    def pass_step(self, event: Step) -> None:
+        """A step of an optimizer in a rest: those who count steps are told, at little cost. They touch no tensors."""
+        if self.over or self._blind or self._crowded(training=True):
+            return
+        for handle, name in self._handlers.get("step_passed", ()):
+            try:
+                handle(event)
+            except BaseException as error:
+                if is_the_programs(error):
+                    raise
+                self._instrument_failed(name, error)
+        self.step_done(event)
+
     def _instrument_failed(self, name: str, error: BaseException) -> None:
         if is_circumstance(error):
             return

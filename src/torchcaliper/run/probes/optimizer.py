@@ -154,9 +154,7 @@ def _watch_steps(session: Session) -> None:
                 if found() is optimizer:
                     break
             if found is not None and event is None:
-                event = Step(optimizer, None, local.scaler, nested=bool(local.stepping))
-                session.emit("step_passed", event)
-                session.step_done(event)
+                session.pass_step(Step(optimizer, None, local.scaler, nested=bool(local.stepping)))
             elif event is not None:
                 event.optimizer, event.scaler = optimizer, local.scaler
                 session.emit("step_end", event)
