@@ -30,6 +30,7 @@ def train(kept: Budget, clock: Clock, steps: int, plain: float, look: float) -> 
         deep = kept.step_begins(False)
         if deep:
             looked.append(step)
+            kept.took(look / 2)
         clock.now += plain + (look if deep else 0.0)
         kept.step_ends()
     return looked
@@ -82,6 +83,17 @@ def test_a_look_costs_at_least_what_our_own_timers_saw(clock: Clock) -> None:
     kept.step_ends()
     assert kept.spent == pytest.approx(before + 0.5)
     assert not kept.took(0.5)
+
+
+def test_a_step_that_is_slow_for_reasons_of_its_own_is_no_cost(clock: Clock) -> None:
+    kept = Budget()
+    train(kept, clock, 65, 0.1, 0.0)
+    before = kept.spent
+    assert kept.step_begins(True)
+    kept.took(0.01)
+    clock.now += 60.0
+    kept.step_ends()
+    assert kept.spent == pytest.approx(before + 0.03)
 
 
 def test_forwards_of_one_step_are_one_look(clock: Clock) -> None:

@@ -5,7 +5,7 @@ or more. The first steps are looked at, then ever rarer ones, spaced in time; an
 is going to cost, by those before it, may be no more than the allowed share of the time since.
 
 A look's cost is what the step took beyond an undisturbed one: timers of our own see only about half of it, since
-calls also slow down what lies around them.
+calls also slow down what lies around them. That much they do see, and so bound the cost from both sides.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ _FIRST, _LAST_POWER = 4, 64
 _GAP, _LATER_GAP, _EARLY_LOOKS = 0.5, 2.0, 20
 #: what always-on watching costs, relative to what our own timers see of it
 _UNSEEN = 2.0
+#: and what a look costs at most, likewise
+_MOST_UNSEEN = 3.0
 #: undisturbed steps whose median is the yardstick
 _YARDSTICK = 9
 
@@ -89,7 +91,8 @@ class Budget:
         self._last_look = now
         own, self._own = self._own, 0.0
         if self._plain:
-            own = max(taken - self.plain_step, own)
+            # By turns a program trains networks of different size, or validates in between: that is no cost of ours.
+            own = min(max(taken - self.plain_step, own), _MOST_UNSEEN * own)
             self._costs.append(own)
         self.spent += own
 
