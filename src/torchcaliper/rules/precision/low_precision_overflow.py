@@ -1,0 +1,93 @@
+"""P105: a value that half precision cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchcaliper.findings import Finding, Severity
+from torchcaliper.rule import Rule, evidence
+from torchcaliper.run.record import Run
+
+_HALF = ("float16", "bfloat16")
+_LARGEST = {"float16": "65,504", "bfloat16": "3.4e38"}
+
+
+class LowPrecisionOverflow(Rule):
+    """A value is too large, or too small, for half precision.
+
+    ## What it finds
+    Under autocast or in a model turned to half precision: a constant that float16 cannot hold (`masked_fill(-1e9)`,
+    for which torch raises), an operator whose float16 result is infinite (a sum, a square, `exp`, a product of large
+    activations), an epsilon such as 1e-8 that is zero in float16, so that a division or a logarithm fails.
+
+    ## Why it matters
+    float16 ends at 65,504 and has nothing between 0 and 6e-8. What is beyond becomes infinity or zero, and a few
+    operators later NaN: a program that trains in float32 fails as soon as autocast is switched on.
+
+    ## Faulty
+    ```python
+    scores = scores.masked_fill(pad, -1e9)
+    ```
+
+    ## Sound
+    ```python
+    scores = scores.masked_fill(pad, torch.finfo(scores.dtype).min)
+    ```
+
+    ## When it is silent
+    Infinite gradients that a GradScaler finds (it skips the step and lowers its scale); `-inf` in a mask; values that
+    overflow in float32 too, which is A110's subject.
+
+    ## References
+    * [Automatic mixed precision](https://docs.pytorch.org/docs/stable/amp.html)
+    * [torch.finfo](https://docs.pytorch.org/docs/stable/type_info.html)
+    """
+
+    code = "P105"
+    name = "low-precision-overflow"
+    severity = Severity.ERROR
+    explains = ("A110",)
+
+    def judge_run(self, run: Run) -> Iterator[Finding]:
+        told: set[int | None] = set()
+        for refused in run.numerics.low_precision:
+            if refused.site in told:
+                continue
+            told.add(refused.site)
+            if refused.kind == "constant":
+                yield self.finding(
+                    "a constant here is too large for {dtype}, whose largest value is {largest}",
+                    at=run.at(refused.site),
+                    evidence=(evidence("torch refuses it: {text}", text=refused.message),),
+                    fix="use torch.finfo(x.dtype).min instead of the constant (or compute this part in float32: "
+                    "x.float(), torch.autocast(..., enabled=False))",
+                    first_step=refused.step,
+                    subjects=(f"site:{refused.site}",),
+                    dtype=refused.dtype,
+                    largest=_LARGEST[refused.dtype],
+                )
+        for found in run.numerics.non_finite:
+            if found.dtype != "float16" or found.kind in ("input", "parameter", "no_targets", "empty", "spread"):
+                continue
+            if not (found.stepped or found.ended) or found.site in told:
+                continue
+            yield self.finding(
+                "{operator} is computed in {dtype} here and gives what {dtype} cannot hold ({bad:,} of {of:,} values)",
+                at=run.at(found.site),
+                evidence=(
+                    evidence(
+                        "{dtype} ends at {largest} and is zero below 6e-8",
+                        dtype=found.dtype,
+                        largest=_LARGEST[found.dtype],
+                    ),
+                ),
+                fix="compute this part in float32: x.float(), or torch.autocast(..., enabled=False) around it; an "
+                "epsilon for float16 must be 1e-5 or more",
+                first_step=found.step,
+                subjects=(f"site:{found.site}", f"loss:{found.loss_site}"),
+                operator=found.operator,
+                dtype=found.dtype,
+                bad=found.bad,
+                of=found.of,
+            )
+            return

@@ -1,0 +1,360 @@
+"""Losses and gradients that are not finite, and where that began; the course of the loss."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from torchcaliper.run.events import Backward, Ended, Forward, LossCall, Operation, Step
+from torchcaliper.run.finiteness import value_of
+from torchcaliper.run.instrument import Instrument
+from torchcaliper.run.instruments.birth import MAY_BE_SINGULAR, Birth, first_bad, has_bad, plain_name, read, singular
+from torchcaliper.run.instruments.graph_lines import GraphLines, in_order
+from torchcaliper.run.interruption import message
+from torchcaliper.run.record_numerics import LossHistory, LowPrecision, NonFinite
+
+if TYPE_CHECKING:
+    from torchcaliper.run.session import Session
+
+#: graphs searched for the beginning of NaN: after the first everything is NaN
+_SEARCHES = 4
+#: losses of a line that are kept from its beginning, and of its end
+_FIRST, _RECENT = 8, 16
+#: lines with losses that are followed
+_LINES = 32
+#: nodes of a graph put in order in every look; larger ones only when something is not finite
+_NODES = 4_000
+_HALF = ("float16", "bfloat16")
+
+
+class Numerics(Instrument):
+    """Finiteness of what is trained with."""
+
+    name = "numerics"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.lines = GraphLines()
+        self._searches = 0
+        self._losses: dict[int | None, LossHistory] = {}
+        self._since: list[LossHistory] = []  # losses gone backward since the last step
+        self._root: int | None = None
+        self._loss_site: int | None = None
+        self._pending: list[NonFinite] = []  # found since the last step
+        self._awaited: NonFinite | None = None  # a loss that has not gone backward yet
+        self._singular: list[tuple[Birth, int | None]] = []  # of this step's graphs
+        self._over = False
+        self._backward_site: int | None = None
+
+    # what is needed to name lines
+
+    def on_operation(self, event: Operation) -> None:
+        self.lines.note(event)
+
+    def on_forward_end(self, event: Forward) -> None:
+        if event.error is not None:
+            self._refused(event.error, event)
+        elif event.grad:
+            self._root = self.session.objects.known_root(event.root)
+
+    # losses
+
+    def on_loss_end(self, event: LossCall) -> None:
+        if not event.grad:
+            return
+        self._loss_site = event.site
+        value = value_of(event.value)
+        if value is not None and not math.isfinite(value) and not self._over and self._awaited is None:
+            if self._searches < _SEARCHES:
+                self._awaited = self._search(event.value, event.site, value)
+        if self.session.looking:
+            self._note_sum(event)
+
+    def _note_sum(self, event: LossCall) -> None:
+        """A loss that is summed, and the line of its module."""
+        value = event.value
+        node = value.grad_fn if isinstance(value, torch.Tensor) else None
+        if node is None or value.dim() or getattr(node, "_saved_reduction", 1) != 2:
+            return
+        given = next((a for a in event.args if isinstance(a, torch.Tensor)), None)
+        if given is None or given.dim() == 0:
+            return
+        module = _loss_module(sys._getframe(1))
+        made = self.session.objects.made(module) if module is not None else None
+        history = self._history(None)
+        history.summed, history.summed_over = True, given.numel()
+        history.summed_site = made[1] if made is not None and made[1] is not None else event.site
+
+    def _history(self, site: int | None) -> LossHistory:
+        history = self._losses.get(site)
+        if history is None:
+            history = self._losses[site] = LossHistory(site)
+            self.run.numerics.losses.append(history)
+        return history
+
+    def on_backward_begin(self, event: Backward) -> None:
+        self._awaited = None
+        self._backward_site = event.site
+        if len(event.tensors) != 1:
+            return
+        loss = event.tensors[0]
+        deep = self.session.deep
+        value = value_of(loss)
+        if value is None and deep:
+            value = _synchronised(loss)
+        if value is not None and (event.site in self._losses or len(self._losses) < _LINES):
+            self._follow(event.site, value)
+        if value is not None and not math.isfinite(value):
+            if not self._over and self._searches < _SEARCHES:
+                found = self._search(loss, event.site, value)
+                if found is not None:
+                    found.backward_site = event.site
+                    self.run.numerics.non_finite.append(found)
+                    self._pending.append(found)
+                    self.session.judge_soon()
+            return
+        if self.session.looking:
+            nodes = in_order([loss], _NODES)
+            if nodes:
+                self.lines.learn(nodes)
+                self._look_for_singular(nodes)
+                self._look_for_half(nodes)
+
+    def _follow(self, site: int | None, value: float) -> None:
+        history = self._history(site)
+        history.seen += 1
+        if history.root is None:
+            history.root = self._root
+        if not math.isfinite(value):
+            history.non_finite += 1
+            if history.first_non_finite is None:
+                history.first_non_finite = self.session.step
+        else:
+            history.largest = max(history.largest, abs(value))
+            if len(history.first) < _FIRST:
+                history.first.append(value)
+            history.recent.append(value)
+            del history.recent[:-_RECENT]
+        if history not in self._since and len(self._since) < _LINES:
+            self._since.append(history)
+
+    # where it began
+
+    def _search(self, loss: torch.Tensor, site: int | None, value: float) -> NonFinite | None:
+        self._searches += 1
+        nodes = in_order([loss])
+        birth = first_bad(nodes)
+        history = self._losses.get(site)
+        previous = history.recent[-1] if history is not None and history.recent else None
+        record = NonFinite(
+            "unknown",
+            "",
+            site,
+            sure=False,
+            root=self._root,
+            loss_site=self._loss_site,
+            step=self.session.step,
+            loss=value,
+            previous=previous,
+            dtype=str(loss.dtype).removeprefix("torch."),
+        )
+        if birth is not None:
+            self._describe(record, birth, self.lines.sites(nodes)[birth.node] if birth.node >= 0 else (None, False))
+        if record.kind in ("parameter", "unknown") and self._singular:
+            # The gradients of the step before must have been it: this step's values only inherit.
+            birth, line = self._singular[-1]
+            self._describe(record, birth, (line, line is not None))
+            record.in_gradient = True
+        return record
+
+    @staticmethod
+    def _describe(record: NonFinite, birth: Birth, line: tuple[int | None, bool]) -> None:
+        record.kind, record.operator = birth.kind, birth.operator
+        record.bad, record.of, record.value = birth.bad, birth.of, birth.value
+        record.dtype = birth.dtype or record.dtype
+        if line[0] is not None:
+            record.site, record.sure = line
+
+    # gradients
+
+    def _look_for_singular(self, nodes: list[Any]) -> None:
+        """Operators without a finite derivative where they stand now; told only if a gradient turns out non-finite."""
+        suspects = [i for i, node in enumerate(nodes) if node.name() in MAY_BE_SINGULAR]
+        if not suspects or len(suspects) > 512:
+            return
+        found = singular([nodes[i] for i in suspects])
+        if found:
+            sites = self.lines.sites(nodes)
+            self._singular = [(birth, sites[suspects[birth.node]][0]) for birth in found]
+
+    def on_step_begin(self, event: Step) -> None:
+        number = self.session.objects.known_optimizer(event.optimizer)
+        for history in self._since:
+            if number is not None and number not in history.optimizers:
+                history.optimizers.append(number)
+        if self._pending:
+            bad = bad_gradient(event.optimizer) is not None
+            for found in self._pending:
+                # A mean over nothing passes back zeros: nothing is harmed but the loss, and the step is wasted.
+                found.stepped = bad or found.kind in ("no_targets", "empty")
+            self._over |= bad
+        elif self.session.deep and not self._over and event.scaler is None:
+            self._check_gradients(event)
+
+    def _check_gradients(self, event: Step) -> None:
+        parameter = bad_gradient(event.optimizer)
+        if parameter is None:
+            return
+        record = NonFinite(
+            "unknown",
+            "",
+            self._backward_site,
+            sure=False,
+            in_gradient=True,
+            root=self._root,
+            loss_site=self._loss_site,
+            backward_site=self._backward_site,
+            step=self.session.step,
+            stepped=True,
+        )
+        known = self.session.objects.known_parameter(parameter)
+        if known is not None:
+            record.parameter = self.run.ledger.parameters[known].name
+            record.root = self.run.ledger.parameters[known].root
+        if self._since and self._since[-1].recent:
+            record.loss = self._since[-1].recent[-1]
+        if self._singular:
+            birth, line = self._singular[-1]
+            self._describe(record, birth, (line, line is not None))
+        self.run.numerics.non_finite.append(record)
+        self._over = True
+        self.session.judge_soon()
+
+    def on_step_end(self, event: Step) -> None:
+        self._since.clear()
+        self._pending.clear()
+        if not self._over:
+            self._awaited = None
+
+    def on_backward_end(self, event: Backward) -> None:
+        if event.error is not None and "returned nan values" in message(event.error) and not self._over:
+            record = NonFinite(
+                "unknown",
+                plain_name(message(event.error).partition("'")[2].partition("'")[0]),
+                event.site,
+                sure=False,
+                in_gradient=True,
+                root=self._root,
+                loss_site=self._loss_site,
+                backward_site=event.site,
+                step=self.session.step,
+                ended=True,
+            )
+            if self._singular:
+                birth, line = self._singular[-1]
+                self._describe(record, birth, (line, line is not None))
+            self.run.numerics.non_finite.append(record)
+            self._over = True
+
+    def on_ended(self, event: Ended) -> None:
+        found = self._awaited
+        if found is not None and not self._over:
+            found.ended = True
+            self.run.numerics.non_finite.append(found)
+
+    # half precision
+
+    def _refused(self, error: BaseException, event: Forward) -> None:
+        """A constant that a half-precision type cannot hold: torch raises."""
+        text = message(error)
+        if "without overflow" not in text or ("Half" not in text and "BFloat16" not in text):
+            return
+        sites, site, operator = self.session.sites, None, ""
+        trace = error.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if sites.is_user(code.co_filename):
+                site = sites.number(sites.absolute(code.co_filename), trace.tb_lineno, code.co_name)
+            trace = trace.tb_next
+        self.run.numerics.low_precision.append(
+            LowPrecision(
+                "constant",
+                operator,
+                site if site is not None else event.site,
+                "bfloat16" if "BFloat16" in text else "float16",
+                root=self.session.objects.known_root(event.root),
+                step=self.session.step,
+                message=text,
+            )
+        )
+
+    def _look_for_half(self, nodes: list[Any]) -> None:
+        """Infinities that arise in half precision although the loss is still finite (a maximum, a saturated exp)."""
+        if self.run.numerics.low_precision:
+            return
+        for i, node in enumerate(nodes):
+            for saved in ("result", "self"):
+                tensor = read(node, saved)
+                if tensor is None or tensor.dtype is not torch.float16:
+                    continue
+                if has_bad(tensor) and (tensor.isnan().any().item() or tensor.max().item() == math.inf):
+                    birth = first_bad(nodes[: i + 1])
+                    if birth is None or birth.kind in ("input", "parameter"):
+                        return
+                    self.run.numerics.low_precision.append(
+                        LowPrecision(
+                            "overflow",
+                            birth.operator,
+                            self.lines.sites(nodes)[birth.node][0],
+                            birth.dtype,
+                            birth.value,
+                            root=self._root,
+                            step=self.session.step,
+                        )
+                    )
+                    return
+
+
+def _synchronised(loss: torch.Tensor) -> float | None:
+    if type(loss) is not torch.Tensor or loss.dim() or not loss.is_floating_point() or loss.is_meta:
+        return None
+    return float(loss.item())
+
+
+def _loss_module(frame: Any) -> nn.Module | None:
+    """The loss module whose forward is on the stack."""
+    for _ in range(16):
+        if frame is None:
+            return None
+        if frame.f_code.co_name == "forward" and frame.f_code.co_filename.endswith("loss.py"):
+            module = frame.f_locals.get("self")
+            return module if isinstance(module, nn.Module) else None
+        frame = frame.f_back
+    return None
+
+
+def bad_gradient(optimizer: Any) -> torch.Tensor | None:
+    """A parameter of an optimizer whose gradient is not finite; one wait per device and type."""
+    groups: dict[tuple[torch.device, torch.dtype], list[tuple[torch.Tensor, torch.Tensor]]] = {}
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            gradient = parameter.grad if parameter.is_leaf else None
+            if gradient is None or gradient.is_sparse or gradient.is_meta or not gradient.is_floating_point():
+                continue
+            local = getattr(gradient, "to_local", None)
+            groups.setdefault((gradient.device, gradient.dtype), []).append(
+                (parameter, local() if local is not None else gradient)
+            )
+    with torch.no_grad():
+        for (_, dtype), pairs in groups.items():
+            wider = torch.float32 if dtype in (torch.float16, torch.bfloat16) else None
+            options = {"dtype": wider} if wider is not None else {}
+            norms = torch.stack(torch._foreach_norm([g for _, g in pairs], 2, **options)).tolist()
+            for (parameter, gradient), norm in zip(pairs, norms, strict=True):
+                if not math.isfinite(norm) and gradient.numel() and has_bad(gradient):
+                    return parameter
+    return None
