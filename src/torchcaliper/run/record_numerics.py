@@ -45,10 +45,17 @@ class LossHistory:
     seen: int = 0
     non_finite: int = 0
     first_non_finite: int | None = None  # step
-    summed: bool = False  # made by a sum over the batch, not a mean
-    summed_site: int | None = None  # the loss's own line: where its module was made, else where it was called
-    summed_over: int = 0  # values
-    sources: int = 0  # optimizers that step between two of its backwards, at most
+
+
+@dataclass(slots=True)
+class SummedLoss:
+    """A loss function that sums over its targets (reduction="sum")."""
+
+    function: str
+    site: int | None  # where its module was made, else where it is called
+    call_site: int | None
+    root: int | None
+    values: int  # in the sum, at most
 
 
 @dataclass(slots=True)
@@ -79,7 +86,7 @@ class Activation:
     rows: int = 0  # samples in the window
     dead: int = 0  # units that gave the same zero or saturated value for each of them
     first_dead: int = 0  # in the first look
-    first_step: int = 0
+    window_step: int = 0  # of the window's first look
     last_step: int = 0
     optimizers: list[int] = field(default_factory=list)
 
@@ -191,6 +198,7 @@ class AliasedWrite:
 class Numerics:
     non_finite: list[NonFinite] = field(default_factory=list)
     losses: list[LossHistory] = field(default_factory=list)
+    summed_losses: list[SummedLoss] = field(default_factory=list)
     updates: list[UpdateRatio] = field(default_factory=list)
     activations: list[Activation] = field(default_factory=list)
     symmetries: list[Symmetry] = field(default_factory=list)

@@ -15,7 +15,7 @@ from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.birth import MAY_BE_SINGULAR, Birth, first_bad, has_bad, plain_name, read, singular
 from torchcaliper.run.instruments.graph_lines import GraphLines, in_order
 from torchcaliper.run.interruption import message
-from torchcaliper.run.record_numerics import LossHistory, LowPrecision, NonFinite
+from torchcaliper.run.record_numerics import LossHistory, LowPrecision, NonFinite, SummedLoss
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -48,6 +48,7 @@ class Numerics(Instrument):
         self._awaited: NonFinite | None = None  # a loss that has not gone backward yet
         self._singular: list[tuple[Birth, int | None]] = []  # of this step's graphs
         self._over = False
+        self._sums: dict[int | None, SummedLoss] = {}
         self._backward_site: int | None = None
 
     # what is needed to name lines
@@ -68,9 +69,9 @@ class Numerics(Instrument):
             return
         self._loss_site = event.site
         value = value_of(event.value)
-        if value is not None and not math.isfinite(value) and not self._over and self._awaited is None:
-            if self._searches < _SEARCHES:
-                self._awaited = self._search(event.value, event.site, value)
+        bad = value is not None and not math.isfinite(value)
+        if value is not None and bad and not self._over and self._awaited is None and self._searches < _SEARCHES:
+            self._awaited = self._search(event.value, event.site, value)
         if self.session.looking:
             self._note_sum(event)
 
@@ -85,9 +86,14 @@ class Numerics(Instrument):
             return
         module = _loss_module(sys._getframe(1))
         made = self.session.objects.made(module) if module is not None else None
-        history = self._history(None)
-        history.summed, history.summed_over = True, given.numel()
-        history.summed_site = made[1] if made is not None and made[1] is not None else event.site
+        record = self._sums.get(event.site)
+        if record is None:
+            if len(self._sums) >= _LINES:
+                return
+            site = made[1] if made is not None and made[1] is not None else event.site
+            record = self._sums[event.site] = SummedLoss(event.function, site, event.site, self._root, 0)
+            self.run.numerics.summed_losses.append(record)
+        record.values = max(record.values, given.numel())
 
     def _history(self, site: int | None) -> LossHistory:
         history = self._losses.get(site)
