@@ -87,7 +87,10 @@ class DeadActivations(Rule):
             )
             for layer in layers[:4]
         ]
-        at, fix = run.at(parameter.made_site), "look at how this layer's weights and biases are initialised and at the scale of its inputs"
+        at, fix = (
+            run.at(parameter.made_site),
+            "look at how this layer's weights and biases are initialised and at the scale of its inputs",
+        )
         optimizer = min(first.optimizers)
         if killed:
             update = next((u for u in run.numerics.updates if u.optimizer == optimizer), None)

@@ -84,13 +84,17 @@ class LearningRateTooHigh(Rule):
             evidence(
                 "loss in the first steps: {values}",
                 run.at(course.site),
-                values=", ".join(f"{v:.3g}" for v in course.first[:6]) + (", then not finite" if course.non_finite and course.seen < 64 else ""),
+                values=", ".join(f"{v:.3g}" for v in course.first[:6])
+                + (", then not finite" if course.non_finite and course.seen < 64 else ""),
             ),
         ]
         at, fix = run.at(optimizer.site), "lower the learning rate by a factor of ten or more (now {lr:g})"
         cause = "the learning rate of {lr:g} is too high for {optimizer}: "
         if summed is not None:
-            at, fix = run.at(summed.site), "take the mean (reduction='mean'), or divide the learning rate by the size of the sum"
+            at, fix = (
+                run.at(summed.site),
+                "take the mean (reduction='mean'), or divide the learning rate by the size of the sum",
+            )
             cause = (
                 "the loss is a sum over {values:,} values, which multiplies the step by that number, and the learning "
                 "rate of {lr:g} is too high for it: "
@@ -132,7 +136,10 @@ def _divergence(course: LossHistory) -> tuple[str, float] | None:
         return "the loss has grown from {first:.3g} to {after:.3g}", now
     early = max(abs(v) for v in course.first)
     if early >= _SPIKE * first and course.seen >= _SEEN and now >= 0.95 * first and course.first[0] > 0:
-        return "the loss jumps from {first:.3g} to {after:.3g} in the first steps and never comes below its first value", early
+        return (
+            "the loss jumps from {first:.3g} to {after:.3g} in the first steps and never comes below its first value",
+            early,
+        )
     return None
 
 

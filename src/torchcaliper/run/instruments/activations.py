@@ -112,7 +112,9 @@ class Activations(Instrument):
             any_live = torch.stack([one for one, _, _ in layer.looks]).any(0)
             counts.append(torch.stack((live.sum(), any_live.sum())))
         suspicious = False
-        for layer, (now, ever) in zip(seen, torch.stack([c.to(counts[0].device) for c in counts]).tolist(), strict=True):
+        for layer, (now, ever) in zip(
+            seen, torch.stack([c.to(counts[0].device) for c in counts]).tolist(), strict=True
+        ):
             record = layer.record
             record.looks += 1
             if record.looks == 1:

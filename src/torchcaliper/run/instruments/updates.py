@@ -51,7 +51,9 @@ class Updates(Instrument):
         every = max(1, len(weights) // _WEIGHTS)
         self._before[number] = [(w, spread(w)) for w in weights[::every][:_WEIGHTS]]
         for root in {
-            r for w in weights if (i := self._known(w)) is not None and (r := self.run.ledger.parameters[i].root) is not None
+            r
+            for w in weights
+            if (i := self._known(w)) is not None and (r := self.run.ledger.parameters[i].root) is not None
         }:
             self._measure_depth(root, number)
 
