@@ -121,9 +121,31 @@ class GradientDepth:
 
 
 @dataclass(slots=True)
+class ConstantOne:
+    """A normalisation that gives 1 whatever it is given, and parameters whose only way to the loss may lead through it."""
+
+    operator: str  # "div", "softmax"
+    site: int | None
+    parameters: list[int] = field(default_factory=list)
+    looks: int = 0
+
+
+@dataclass(slots=True)
+class FaintGradient:
+    """A weight whose gradient is rounding noise against those of the other weights."""
+
+    parameter: int
+    looks: int = 0  # in a row, up to the last
+    ratio: float = 0.0  # the largest: its root mean square against the median of the others
+    others: int = 0
+    step: int = 0
+
+
+@dataclass(slots=True)
 class FirstLoss:
     """The first value of a classification loss of a network that has not been trained."""
 
+    function: str
     site: int | None
     root: int | None
     classes: int
@@ -133,17 +155,16 @@ class FirstLoss:
     input_scale: float = 0.0  # largest value that went into the network
     scaled_site: int | None = None  # a multiplication or division that blows the logits up
     scaled_by: float = 1.0
-    head: str = ""  # last layer
-    head_site: int | None = None
-    head_ratio: float = 0.0  # its weights against the usual size
-    function: str = "cross_entropy"
+    head: int | None = None  # weight of the last layer
+    head_site: int | None = None  # where it was initialised
+    head_ratio: float = 0.0  # its size against the usual one
 
 
 @dataclass(slots=True)
 class LowPrecision:
     """A value that a half-precision type cannot hold."""
 
-    kind: str  # "constant" (raised), "overflow", "underflow"
+    kind: str  # "constant" (raised), "overflow", "angle" (spaced wider than an angle may be), "loss" (P106)
     operator: str
     site: int | None
     dtype: str
@@ -203,6 +224,8 @@ class Numerics:
     activations: list[Activation] = field(default_factory=list)
     symmetries: list[Symmetry] = field(default_factory=list)
     depths: list[GradientDepth] = field(default_factory=list)
+    constants: list[ConstantOne] = field(default_factory=list)
+    faint: list[FaintGradient] = field(default_factory=list)
     first_losses: list[FirstLoss] = field(default_factory=list)
     low_precision: list[LowPrecision] = field(default_factory=list)
     recomputations: list[Recomputation] = field(default_factory=list)

@@ -100,7 +100,8 @@ class DeadActivations(Rule):
                 step, ratio = max(update.ratios, key=lambda r: r[1])
                 facts.append(
                     evidence(
-                        "learning rate {lr:g}: at step {step:,.0f} the update was {ratio:.2g} times as large as the weights",
+                        "learning rate {lr:g}: at step {step:,.0f} the update was {ratio:.2g} times as large as the "
+                        "weights",
                         lr=update.lr,
                         step=step,
                         ratio=ratio,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
 
-_HALF = ("float16", "bfloat16")
+_EXACT = {"float16": "2,048", "bfloat16": "256"}
+_WIDTH = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 _LARGEST = {"float16": "65,504", "bfloat16": "3.4e38"}
 
 
@@ -18,7 +20,7 @@ class LowPrecisionOverflow(Rule):
     ## What it finds
     Under autocast or in a model turned to half precision: a constant that float16 cannot hold (`masked_fill(-1e9)`,
     for which torch raises), an operator whose float16 result is infinite (a sum, a square, `exp`, a product of large
-    activations), an epsilon such as 1e-8 that is zero in float16, so that a division or a logarithm fails.
+    activations), an angle of a rotary or sinusoidal encoding that is spaced wider than it may be, an epsilon such as 1e-8 that is zero in float16, so that a division or a logarithm fails.
 
     ## Why it matters
     float16 ends at 65,504 and has nothing between 0 and 6e-8. What is beyond becomes infinity or zero, and a few
@@ -65,6 +67,39 @@ class LowPrecisionOverflow(Rule):
                     subjects=(f"site:{refused.site}",),
                     dtype=refused.dtype,
                     largest=_LARGEST[refused.dtype],
+                )
+            elif refused.kind == "overflow":
+                yield self.finding(
+                    "{operator} gives infinity in {dtype}, whose largest value is {largest}",
+                    at=run.at(refused.site),
+                    fix="compute this part in float32: x.float(), or torch.autocast(..., enabled=False) around it",
+                    first_step=refused.step,
+                    subjects=(f"site:{refused.site}",),
+                    operator=refused.operator,
+                    dtype=refused.dtype,
+                    largest=_LARGEST[refused.dtype],
+                )
+            elif refused.kind == "angle" and refused.times >= 2:
+                yield self.finding(
+                    "angles up to {value:,.0f} are computed in {dtype} here, where neighbouring numbers of that size are "
+                    "{width:g} apart: {operator} of them is noise",
+                    at=run.at(refused.site),
+                    evidence=(
+                        evidence(
+                            "integers are exact in {dtype} up to {exact} only",
+                            dtype=refused.dtype,
+                            exact=_EXACT[refused.dtype],
+                        ),
+                    ),
+                    fix="compute positions, frequencies and angles in float32: torch.autocast(..., enabled=False) around "
+                    "them, and turn the cosine and sine to half precision",
+                    first_step=refused.step,
+                    count=refused.times,
+                    subjects=(f"site:{refused.site}",),
+                    value=refused.value,
+                    dtype=refused.dtype,
+                    width=2.0 ** math.floor(math.log2(refused.value)) * _WIDTH[refused.dtype],
+                    operator=refused.operator,
                 )
         for found in run.numerics.non_finite:
             if found.dtype != "float16" or found.kind in ("input", "parameter", "no_targets", "empty", "spread"):

@@ -90,7 +90,7 @@ class Activations(Instrument):
                 low, high = values.amin(others), values.amax(others)
                 live = ~((low > edge) | (high < -edge))
             else:
-                live = values.amax(others) > 0
+                live = ~(values.amax(others) <= 0)  # NaN is not dead
         rows = result.numel() // units
         if layer.this_look is None:
             layer.this_look = (live, rows)

@@ -306,35 +306,52 @@ def singular(nodes: list[Any]) -> list[Birth]:
             name = node.name()
             operator = plain_name(name)
             if name in _SINGULAR_RESULTS:
-                tensor, edge = read(node, "result"), (lambda t: t == 0)
-            elif name in _LOGARITHMS or name in ("DivBackward0", "ReciprocalBackward0") or name == "ExpBackward0":
-                birth = by_kind(i, node, name)
+                tensor, edge = read(node, "result"), 0.0
+                if tensor is not None and tensor.isnan().any().item():  # of a negative number, hidden afterwards
+                    bad = int(tensor.isnan().sum().item())
+                    found.append(Birth(i, "sqrt", operator, bad, tensor.numel(), math.nan, _dtype(tensor)))
+                    continue
+            elif name in _LOGARITHMS or name in _RECIPROCAL_SLOPES:
+                birth = by_kind(i, node, name) or _barely(i, node, name, operator)
                 if birth is not None:
                     found.append(birth)
                 continue
             elif name in ("AcosBackward0", "AsinBackward0"):
-                tensor, edge = read(node, "self"), (lambda t: t.abs() >= 1)
+                tensor, edge = read(node, "self"), 1.0
             elif name == "PowBackward0":
                 exponent = getattr(node, "_saved_exponent", None)
                 if not isinstance(exponent, float | int) or exponent >= 1:
                     continue
-                tensor, edge = read(node, "self"), (lambda t: t == 0)
+                tensor, edge = read(node, "self"), 0.0
             elif name == "Atan2Backward0":
                 first, second = read(node, "self"), read(node, "other")
                 if first is None or second is None:
                     continue
-                tensor, edge = torch.maximum(first.abs(), second.abs()), (lambda t: t == 0)
+                tensor, edge = torch.maximum(first.abs(), second.abs()), 0.0
             else:
                 continue
             if tensor is not None and tensor.numel():
-                bad = int(edge(tensor).sum().item())
+                bad = int((tensor.abs() >= edge if edge else tensor == 0).sum().item())
                 if bad:
-                    value = 1.0 if operator in ("acos", "asin") else 0.0
-                    found.append(Birth(i, "backward", operator, bad, tensor.numel(), value, _dtype(tensor)))
+                    found.append(Birth(i, "backward", operator, bad, tensor.numel(), edge, _dtype(tensor)))
     return found
 
 
+def _barely(i: int, node: Any, name: str, operator: str) -> Birth | None:
+    """Arguments so small that the slope, one over them, overflows."""
+    given = read(node, _SMALL[name]) if name in _SMALL else None
+    if given is None or not given.is_floating_point() or not given.numel():
+        return None
+    small = given.abs() <= 4 * torch.finfo(given.dtype).tiny
+    bad = int(small.sum().item())
+    if not bad:
+        return None
+    return Birth(i, "backward", operator, bad, given.numel(), float(given[small].max().item()), _dtype(given))
+
+
 _SINGULAR_RESULTS = ("SqrtBackward0",)
+_RECIPROCAL_SLOPES = ("DivBackward0", "ReciprocalBackward0", "ExpBackward0")
+_SMALL = {"LogBackward0": "self", "Log2Backward0": "self", "Log10Backward0": "self", "DivBackward0": "other"}
 #: nodes whose saved values are worth reading in every deep step
 MAY_BE_SINGULAR = frozenset(
     (*_SINGULAR_RESULTS, *_LOGARITHMS, "DivBackward0", "ReciprocalBackward0", "ExpBackward0", "AcosBackward0",

@@ -58,7 +58,8 @@ class GraphLines:
             if isinstance(tensor, torch.Tensor):
                 node = tensor.grad_fn
                 if node is not None:
-                    node.metadata.setdefault(SITE, event.site)
+                    metadata: Any = node.metadata
+                    metadata.setdefault(SITE, event.site)
 
     def learn(self, nodes: list[Any]) -> None:
         """Remember the lines of a graph that was made during a look."""

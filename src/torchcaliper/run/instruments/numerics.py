@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,9 +14,11 @@ from torchcaliper.run.events import Backward, Ended, Forward, LossCall, Operatio
 from torchcaliper.run.finiteness import value_of
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.birth import MAY_BE_SINGULAR, Birth, first_bad, has_bad, plain_name, read, singular
-from torchcaliper.run.instruments.graph_lines import GraphLines, in_order
+from torchcaliper.run.instruments.graph_lines import ACCUMULATE, GraphLines, in_order
+from torchcaliper.run.instruments.nested import tensors_in
 from torchcaliper.run.interruption import message
-from torchcaliper.run.record_numerics import LossHistory, LowPrecision, NonFinite, SummedLoss
+from torchcaliper.run.probes.forward import autocast_region
+from torchcaliper.run.record_numerics import ConstantOne, LossHistory, LowPrecision, NonFinite, SummedLoss
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -28,7 +31,10 @@ _FIRST, _RECENT = 8, 16
 _LINES = 32
 #: nodes of a graph put in order in every look; larger ones only when something is not finite
 _NODES = 4_000
-_HALF = ("float16", "bfloat16")
+#: distance between neighbouring numbers, relative to their size
+_WIDTHS = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
+#: values in half precision followed in a look
+_FOLLOWED = 4_000
 
 
 class Numerics(Instrument):
@@ -48,6 +54,7 @@ class Numerics(Instrument):
         self._awaited: NonFinite | None = None  # a loss that has not gone backward yet
         self._singular: list[tuple[Birth, int | None]] = []  # of this step's graphs
         self._over = False
+        self._halves: dict[int, tuple[weakref.ref[torch.Tensor], int | None, str]] = {}
         self._sums: dict[int | None, SummedLoss] = {}
         self._backward_site: int | None = None
 
@@ -55,6 +62,45 @@ class Numerics(Instrument):
 
     def on_operation(self, event: Operation) -> None:
         self.lines.note(event)
+        result = event.result
+        if type(result) is torch.Tensor and result.dtype in _WIDTHS:
+            self._follow_half(event, result)
+
+    def _follow_half(self, event: Operation, result: torch.Tensor) -> None:
+        """Remember which line turned a value that needs no gradient to half precision, up to a sine or cosine of it."""
+        if event.name in ("cos", "sin", "polar"):
+            self._judge_angle(event)
+        if result.requires_grad or len(self._halves) >= _FOLLOWED:
+            return
+        given = [
+            a for a in tensors_in((event.args, event.kwargs), 8) if a.is_floating_point() or a.dtype is torch.int64
+        ]
+        halves = [a for a in given if a.dtype in _WIDTHS]
+        site = event.site
+        for tensor in halves:
+            known = self._halves.get(id(tensor))
+            if known is not None and known[0]() is tensor:
+                site = known[1]
+                break
+        self._halves[id(result)] = (weakref.ref(result), site, event.name if site == event.site else "")
+
+    def _judge_angle(self, event: Operation) -> None:
+        angle = event.args[0] if event.args else None
+        if type(angle) is not torch.Tensor or angle.dtype not in _WIDTHS or angle.requires_grad or not angle.numel():
+            return
+        largest = float(angle.detach().abs().max().item())
+        # The distance between neighbours at this size; half of it is how far off an angle may be.
+        if not math.isfinite(largest) or largest * _WIDTHS[angle.dtype] < 1.0:
+            return
+        known = self._halves.get(id(angle))
+        site = known[1] if known is not None and known[0]() is angle else event.site
+        dtype = str(angle.dtype).removeprefix("torch.")
+        record = next((r for r in self.run.numerics.low_precision if r.kind == "angle" and r.site == site), None)
+        if record is None:
+            record = LowPrecision("angle", event.name, site, dtype, largest, self._root, self.session.step, times=0)
+            self.run.numerics.low_precision.append(record)
+        record.times += 1
+        record.value = max(record.value, largest)
 
     def on_forward_end(self, event: Forward) -> None:
         if event.error is not None:
@@ -68,12 +114,29 @@ class Numerics(Instrument):
         if not event.grad:
             return
         self._loss_site = event.site
+        if event.function == "binary_cross_entropy":
+            self._rounded_probabilities(event)
         value = value_of(event.value)
         bad = value is not None and not math.isfinite(value)
         if value is not None and bad and not self._over and self._awaited is None and self._searches < _SEARCHES:
             self._awaited = self._search(event.value, event.site, value)
         if self.session.looking:
             self._note_sum(event)
+
+    def _rounded_probabilities(self, event: LossCall) -> None:
+        """Probabilities in half precision: all that are nearer to 1 than its last digit are 1."""
+        given = event.args[0] if event.args else None
+        region = autocast_region()
+        if region is None or not isinstance(given, torch.Tensor) or given.dtype not in _WIDTHS:
+            return
+        found = self.run.numerics.low_precision
+        record = next((r for r in found if r.kind == "loss" and r.site == event.site), None)
+        if record is None:
+            record = LowPrecision(
+                "loss", event.function, event.site, region[1], 0.0, self._root, self.session.step, times=0
+            )
+            found.append(record)
+        record.times += 1
 
     def _note_sum(self, event: LossCall) -> None:
         """A loss that is summed, and the line of its module."""
@@ -129,6 +192,7 @@ class Numerics(Instrument):
                 self.lines.learn(nodes)
                 self._look_for_singular(nodes)
                 self._look_for_half(nodes)
+                self._look_for_ones(nodes)
 
     def _follow(self, site: int | None, value: float) -> None:
         history = self._history(site)
@@ -184,6 +248,49 @@ class Numerics(Instrument):
         record.dtype = birth.dtype or record.dtype
         if line[0] is not None:
             record.site, record.sure = line
+
+    # ways that are closed
+
+    def _look_for_ones(self, nodes: list[Any]) -> None:
+        """Normalisations over a single element: what went in does not matter any more."""
+        for i, node in enumerate(nodes):
+            name = node.name()
+            if name == "DivBackward0":
+                above, below = read(node, "self"), read(node, "other")
+                if above is None or below is None or above.numel() < 2 or above.shape != below.shape:
+                    continue
+                if node.next_functions[1][0] is None or not torch.allclose(above, below, rtol=1e-6, atol=0.0):
+                    continue
+            elif name == "SoftmaxBackward0":
+                result = read(node, "result")
+                if result is None or result.numel() < 2 or not bool((result == 1).all().item()):
+                    continue
+            else:
+                continue
+            site = self.lines.sites(nodes)[i][0]
+            record = next((c for c in self.run.numerics.constants if c.site == site), None)
+            if record is None:
+                if len(self.run.numerics.constants) >= _LINES:
+                    return
+                record = ConstantOne(plain_name(name), site)
+                self.run.numerics.constants.append(record)
+            record.looks += 1
+            if not record.parameters:
+                record.parameters = self._parameters_before(node)
+
+    def _parameters_before(self, node: Any) -> list[int]:
+        found, seen, left = set(), {node}, [node]
+        while left and len(seen) < _NODES:
+            for below, _ in left.pop().next_functions:
+                if below is None or below in seen:
+                    continue
+                seen.add(below)
+                left.append(below)
+                if below.name() == ACCUMULATE:
+                    number = self.session.objects.known_parameter(below.variable)
+                    if number is not None:
+                        found.add(number)
+        return sorted(found)
 
     # gradients
 
@@ -241,6 +348,7 @@ class Numerics(Instrument):
         self.session.judge_soon()
 
     def on_step_end(self, event: Step) -> None:
+        self._halves.clear()
         self._since.clear()
         self._pending.clear()
         if not self._over:

@@ -225,6 +225,6 @@ def _reentrant_by_default() -> bool:
 def _generators() -> list[Any]:
     """States of torch's generators; reading them waits for no device."""
     states: list[Any] = [torch.default_generator.get_state().numpy().tobytes()]
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         states += [generator.get_offset() for generator in torch.cuda.default_generators]
     return states

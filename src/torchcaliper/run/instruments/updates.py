@@ -13,7 +13,7 @@ from torchcaliper.run import walk
 from torchcaliper.run.events import Step
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.samples import spread
-from torchcaliper.run.record_numerics import GradientDepth, UpdateRatio
+from torchcaliper.run.record_numerics import FaintGradient, GradientDepth, UpdateRatio
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _WEIGHTS, _LOOKS = 16, 64
 #: layers of a network in a line, at least and at most, and looks over which their gradients are compared
 _SHALLOWEST, _DEEPEST, _DEPTH_LOOKS = 6, 512, 16
+#: a gradient that small against the others is rounding
+_FAINT = 1e-5
 _LAYERS = (nn.Linear, nn.modules.conv._ConvNd, nn.RNNBase)
 
 
@@ -34,6 +36,7 @@ class Updates(Instrument):
         super().__init__(session)
         self._records: dict[int, UpdateRatio] = {}
         self._before: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+        self._faint: dict[int, FaintGradient] = {}
         self._depths: dict[int, tuple[GradientDepth, list[list[float]]]] = {}
 
     def on_step_begin(self, event: Step) -> None:
@@ -50,6 +53,7 @@ class Updates(Instrument):
         ]
         every = max(1, len(weights) // _WEIGHTS)
         self._before[number] = [(w, spread(w)) for w in weights[::every][:_WEIGHTS]]
+        self._measure_faint(weights)
         for root in {
             r
             for w in weights
@@ -100,6 +104,34 @@ class Updates(Instrument):
             if root is not None and root not in record.roots:
                 record.roots.append(root)
 
+    def _measure_faint(self, weights: list[torch.Tensor]) -> None:
+        """Weights whose gradient is nothing but rounding against the median of the others."""
+        plain = [w for w in weights if not hasattr(w.grad, "to_local") and not w.grad.is_sparse]  # type: ignore[union-attr]
+        kinds = {(w.device, w.dtype) for w in plain}
+        if len(plain) < 3 or len(plain) > 2_000 or len(kinds) != 1 or plain[0].dtype is not torch.float32:
+            return
+        with torch.no_grad():
+            norms = torch.stack(torch._foreach_norm([w.grad for w in plain], 2)).tolist()  # type: ignore[misc]
+        sizes = [n / math.sqrt(w.numel()) for n, w in zip(norms, plain, strict=True)]
+        middle = statistics.median(sizes)
+        if not all(map(math.isfinite, sizes)) or middle <= 0:
+            return
+        for size, weight in zip(sizes, plain, strict=True):
+            index = self._known(weight)
+            if index is None:
+                continue
+            record = self._faint.get(index)
+            if size > _FAINT * middle:
+                if record is not None:
+                    record.looks, record.ratio = 0, 0.0
+                continue
+            if record is None:
+                record = self._faint[index] = FaintGradient(index)
+                self.run.numerics.faint.append(record)
+            record.looks += 1
+            record.ratio = max(record.ratio, size / middle)
+            record.others, record.step = len(plain), self.session.step
+
     # gradients over depth
 
     def _measure_depth(self, root: int, optimizer: int) -> None:
@@ -147,7 +179,7 @@ class Updates(Instrument):
 
 def _in_line(module: nn.Module) -> list[tuple[str, nn.Module]] | None:
     """Layers with a weight matrix in the order of their registration, where there are enough of them."""
-    found = []
+    found: list[tuple[str, nn.Module]] = []
     for path, layer in walk.named_modules(module):
         if isinstance(layer, _LAYERS) and not isinstance(layer, nn.RNNBase):
             weight = layer._parameters.get("weight")
