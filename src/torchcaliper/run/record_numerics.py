@@ -11,7 +11,7 @@ class NonFinite:
 
     #: what went wrong: "log", "division", "sqrt", "power", "exp", "softmax", "no_targets", "empty", "spread", "domain",
     #: "overflow", "unknown" (an operator whose inputs are not known), "input" (it came with the data), "parameter"
-    #: (parameters held it already), "backward" (the values were finite and the derivative was not)
+    #: (parameters held it already), "backward" (the values were finite and the derivative was not), "slope" (the same, inferred from what came after)
     kind: str
     operator: str  # "log", "div", "cross_entropy", ...
     site: int | None  # of the operator, else of the backward or the loss
@@ -101,6 +101,8 @@ class Symmetry:
     site: int | None = None  # where it was initialised
     function: str = ""
     looks: int = 0  # at which the rows were still equal
+    gradients: int = 0  # ... and there was a gradient
+    first_step: int = 0
     last_step: int = 0
     moved: bool = False
     gradient: bool = False  # a gradient that is not zero was there
@@ -201,18 +203,20 @@ class Recomputation:
 
 @dataclass(slots=True)
 class AliasedWrite:
-    """A write into memory that several elements or names share."""
+    """A write into memory that several elements share ("expanded"), or a snapshot that is no copy ("snapshot")."""
 
-    kind: str  # "expanded", "snapshot"
+    kind: str
     operator: str
-    site: int | None
-    name: str = ""
-    made_site: int | None = None
+    site: int | None  # the write, or the comparison
+    name: str = ""  # the parameter
+    holder: str = ""  # the variable that keeps the snapshot
+    made_site: int | None = None  # where the tensor was expanded, or the snapshot was bound
     shape: list[int] = field(default_factory=list)
     copies: int = 0  # elements that share one place
     times: int = 0
+    steps: int = 0  # different steps in which it was seen
     step: int = 0
-    read_site: int | None = None
+    last_step: int = 0
 
 
 @dataclass(slots=True)
