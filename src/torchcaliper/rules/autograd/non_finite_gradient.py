@@ -119,6 +119,12 @@ class NonFiniteGradient(Rule):
         elif found.kind == "parameter":
             told = "the loss is not finite since parameters hold NaN or infinity; an earlier step has put it there"
             fix = "look at the gradients before that step: print their norm, or clip them"
+        elif found.kind == "slope":
+            told = (
+                "gradients became NaN although the loss was finite; {operator} is the one operator here that can do that "
+                "(it has no finite derivative at the edge of its domain)"
+            )
+            fix = "add a small number before {operator}, or clamp its argument away from that point"
         elif found.kind == "unknown" and not found.operator:
             told = "the {what} is not finite from step {step:,} on"
             fix = "run this step under torch.autograd.set_detect_anomaly(True) to name the operator"
@@ -127,7 +133,7 @@ class NonFiniteGradient(Rule):
                 "the loss was still {loss:.4g}, the gradients are not finite"
                 + (" ({parameter})" * bool(found.parameter)),
                 run.at(found.backward_site),
-                loss=found.loss,
+                loss=found.loss if math.isfinite(found.loss) or found.previous is None else found.previous,
                 parameter=found.parameter,
             )
             if found.in_gradient

@@ -337,6 +337,15 @@ def singular(nodes: list[Any]) -> list[Birth]:
     return found
 
 
+def has_infinite_slope(node: Any) -> bool:
+    """Whether an operator can have a finite value without having a finite derivative."""
+    name = node.name()
+    if name == "PowBackward0":
+        exponent = getattr(node, "_saved_exponent", None)
+        return isinstance(exponent, float | int) and 0 < exponent < 1
+    return name in ("SqrtBackward0", "AcosBackward0", "AsinBackward0", "Atan2Backward0")
+
+
 def _barely(i: int, node: Any, name: str, operator: str) -> Birth | None:
     """Arguments so small that the slope, one over them, overflows."""
     given = read(node, _SMALL[name]) if name in _SMALL else None

@@ -13,7 +13,16 @@ from torch import nn
 from torchcaliper.run.events import Backward, Ended, Forward, LossCall, Operation, Step
 from torchcaliper.run.finiteness import value_of
 from torchcaliper.run.instrument import Instrument
-from torchcaliper.run.instruments.birth import MAY_BE_SINGULAR, Birth, first_bad, has_bad, plain_name, read, singular
+from torchcaliper.run.instruments.birth import (
+    MAY_BE_SINGULAR,
+    Birth,
+    first_bad,
+    has_bad,
+    has_infinite_slope,
+    plain_name,
+    read,
+    singular,
+)
 from torchcaliper.run.instruments.graph_lines import ACCUMULATE, GraphLines, in_order
 from torchcaliper.run.instruments.nested import tensors_in
 from torchcaliper.run.interruption import message
@@ -239,7 +248,24 @@ class Numerics(Instrument):
             birth, line = self._singular[-1]
             self._describe(record, birth, (line, line is not None))
             record.in_gradient = True
+        elif record.kind == "parameter":
+            self._suspect(record, nodes)
         return record
+
+    def _suspect(self, record: NonFinite, nodes: list[Any]) -> None:
+        """The line of the one operator whose derivative may be infinite where its value is finite.
+
+        The step before was not looked at; its gradients have put NaN into the parameters although its loss was finite.
+        """
+        sites = self.lines.sites(nodes)
+        places: dict[int | None, str] = {}
+        for node, (site, _) in zip(nodes, sites, strict=True):
+            if has_infinite_slope(node):
+                places.setdefault(site, plain_name(node.name()))
+        if len(places) == 1:
+            ((site, operator),) = places.items()
+            if site is not None:
+                record.kind, record.operator, record.site, record.in_gradient = "slope", operator, site, True
 
     @staticmethod
     def _describe(record: NonFinite, birth: Birth, line: tuple[int | None, bool]) -> None:
