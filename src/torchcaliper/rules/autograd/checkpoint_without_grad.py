@@ -46,7 +46,7 @@ class CheckpointWithoutGrad(Rule):
     code = "A113"
     name = "checkpoint-without-grad"
     severity = Severity.ERROR
-    explains = ("A101", "A117", "M104", "O101", "O103", "O104", "O111")
+    explains = ("A101", "A102", "A117", "M104", "O101", "O103", "O104", "O111")
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
         for call in run.numerics.recomputations:

@@ -11,6 +11,7 @@ import inspect
 import random
 import sys
 import weakref
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -181,11 +182,7 @@ def enclosing(function: Any) -> tuple[list[nn.Module], bool]:
     if inner is not None and inner is not function:
         return enclosing(inner)
     found: list[nn.Module] = []
-    for cell in getattr(function, "__closure__", None) or ():
-        try:
-            held = cell.cell_contents
-        except ValueError:
-            continue
+    for held in _named_in(function):
         for item in held[:64] if isinstance(held, list | tuple) else (held,):
             if isinstance(item, nn.Module):
                 found.append(item)
@@ -195,6 +192,19 @@ def enclosing(function: Any) -> tuple[list[nn.Module], bool]:
                     found.append(bound)
     found += [v for v in getattr(function, "__defaults__", None) or () if isinstance(v, nn.Module)]
     return found, False
+
+
+def _named_in(function: Any) -> Iterator[Any]:
+    """What a function's own code names: variables of the functions around it, and of its module."""
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # not bound yet
+            continue
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        names = getattr(function, "__globals__", {})
+        yield from (names[name] for name in code.co_names if name in names)
 
 
 def _name(function: Any) -> str:
