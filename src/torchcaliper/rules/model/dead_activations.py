@@ -110,7 +110,7 @@ class DeadActivations(Rule):
             if parameter.made_site is not None:
                 facts.append(evidence("the layer is made here", run.at(parameter.made_site)))
         return self.finding(
-            "{layers} died: {dead:,} of {units:,} units of {layer} give {value} for every sample",
+            "{layers}: {dead:,} of {units:,} units of {layer} give {value} for every sample",
             at=at,
             evidence=facts,
             fix=fix,
@@ -121,7 +121,7 @@ class DeadActivations(Rule):
                 *(f"optimizer:{o}" for layer in layers for o in layer.optimizers),
                 *((f"root:{parameter.root}",) if parameter.root is not None else ()),
             },
-            layers="a layer" if len(layers) == 1 else f"{len(layers)} layers",
+            layers="a dead layer" if len(layers) == 1 else f"{len(layers)} dead layers",
             dead=first.dead,
             units=first.units,
             layer=parameter.module,

@@ -19,8 +19,19 @@ from torchcaliper.run.record_numerics import Activation
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
 
-_RECTIFIERS = frozenset(("relu", "relu_", "relu6", "hardtanh", "clamp_min", "clamp_min_", "threshold"))
-_SIGMOIDS = {"tanh": 0.9999, "tanh_": 0.9999}
+_RECTIFIERS = frozenset(("relu", "relu_", "relu6"))
+#: the same where a bound is zero: names of the argument, and its place
+_WITH_BOUND = {
+    "hardtanh": ("min_val", 1),
+    "clamp": ("min", 1),
+    "clamp_min": ("min", 1),
+    "clip": ("min", 1),
+    "threshold": ("value", 2),
+}
+#: zero far below zero, and next to nothing before that
+_SMOOTH = frozenset(("gelu", "silu", "mish"))
+_NOTHING = 1e-6
+_SIGMOIDS = {"tanh": 0.9999}
 #: looks that the verdict is over, layers followed, and looks asked for when a layer seems to be dead
 WINDOW, _LAYERS, _ASKED = 8, 256, 16
 #: share of a layer's units that must seem dead for more looks to be asked for
@@ -56,13 +67,11 @@ class Activations(Instrument):
         self._last_asked = 0
 
     def on_operation(self, event: Operation) -> None:
-        name = event.name
-        if (name not in _RECTIFIERS and name not in _SIGMOIDS) or not event.grad:
+        name = event.name.rstrip("_")
+        if not event.grad or not _is_activation(name, event):
             return
         result = event.result
         if type(result) is not torch.Tensor or result.dim() < 2 or not result.requires_grad or not result.numel():
-            return
-        if name.startswith("clamp") and not _is_zero(event.args[1] if len(event.args) > 1 else event.kwargs.get("min")):
             return
         found = _weight_before(result)
         if found is None:
@@ -77,7 +86,7 @@ class Activations(Instrument):
         if layer is None:
             if len(self._layers) >= _LAYERS:
                 return
-            record = Activation(number, name.rstrip("_"), event.site, units, window_step=self.session.step)
+            record = Activation(number, name, event.site, units, window_step=self.session.step)
             layer = self._layers[number] = _Layer(record)
             self.run.numerics.activations.append(record)
         if units != layer.record.units:
@@ -134,8 +143,13 @@ class Activations(Instrument):
             self.session.look()
 
 
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, int | float) and value == 0
+def _is_activation(name: str, event: Operation) -> bool:
+    """Whether an operator is an activation that can die."""
+    if name in _WITH_BOUND:
+        keyword, place = _WITH_BOUND[name]
+        bound = event.args[place] if len(event.args) > place else event.kwargs.get(keyword)
+        return isinstance(bound, int | float) and bound == 0
+    return name in _RECTIFIERS or name in _SMOOTH or name in _SIGMOIDS
 
 
 def _weight_before(result: torch.Tensor) -> tuple[torch.Tensor, bool] | None:
