@@ -12,7 +12,7 @@ from torchcaliper.run.record_numerics import GradientDepth
 
 #: looks that the sizes are medians over
 _LOOKS = 4
-#: powers of ten between the first layers and the last
+#: powers of ten between the first layer and the last, along the line that fits them all best
 _VANISHED, _EXPLODED = 5.0, 5.0
 #: a trend over the layers, not a single one that is off (Pearson's correlation of size and depth)
 _TREND = 0.8
@@ -62,18 +62,20 @@ class VanishingOrExploding(Rule):
 
     def _over_depth(self, run: Run, depth: GradientDepth) -> Iterator[Finding]:
         sizes = depth.sizes
-        edge = max(1, len(sizes) // 6)
-        first, last = statistics.median(sizes[:edge]), statistics.median(sizes[-edge:])
-        trend = statistics.correlation(range(len(sizes)), sizes) if max(sizes) > min(sizes) else 0.0
-        vanished = last - first >= _VANISHED and trend >= _TREND
-        if not vanished and not (first - last >= _EXPLODED and trend <= -_TREND):
+        if max(sizes) - min(sizes) < _VANISHED:
+            return
+        trend = statistics.correlation(range(len(sizes)), sizes)
+        rise = statistics.linear_regression(range(len(sizes)), sizes).slope * (len(sizes) - 1)
+        vanished = rise > 0
+        if abs(rise) < (_VANISHED if vanished else _EXPLODED) or abs(trend) < _TREND:
             return
         yield self.finding(
             "gradients {what} by a factor of 1e{decades:.0f} from the output to the input of {root} ({layers} layers)",
             at=run.at(depth.sites[0]) or run.at(run.ledger.roots[depth.root].made_site),
             evidence=(
                 evidence(
-                    "root mean square of the gradient, median of {looks} steps: {begin:.1e} in {one}, {end:.1e} in {other}",
+                    "root mean square of the gradient, median of {looks} steps: {begin:.1e} in {one}, {end:.1e} in "
+                    "{other}",
                     looks=depth.looks,
                     begin=10 ** sizes[0],
                     one=depth.names[0],
@@ -86,7 +88,7 @@ class VanishingOrExploding(Rule):
             first_step=depth.step,
             subjects={f"root:{depth.root}", *(f"optimizer:{o}" for o in depth.optimizers)},
             what="shrink" if vanished else "grow",
-            decades=abs(last - first),
+            decades=abs(rise),
             root=run.ledger.roots[depth.root].name,
             layers=len(sizes),
         )
@@ -99,11 +101,13 @@ class VanishingOrExploding(Rule):
                 continue
             parameter = run.ledger.parameters[mine[0].parameter]
             yield self.finding(
-                "{operator} over a single element is 1 whatever goes in, so {parameter} gets no gradient but rounding noise",
+                "{operator} over a single element is 1 whatever goes in, so {parameter} gets no gradient but rounding "
+                "noise",
                 at=run.at(constant.site),
                 evidence=(
                     evidence(
-                        "its gradient is {ratio:.0e} of the median of {others} weights, in each of {looks} steps looked at",
+                        "its gradient is {ratio:.0e} of the median of {others} weights, in each of {looks} steps looked "
+                        "at",
                         run.at(parameter.made_site),
                         ratio=mine[0].ratio,
                         others=mine[0].others,
