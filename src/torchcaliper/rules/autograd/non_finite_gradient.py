@@ -121,10 +121,13 @@ class NonFiniteGradient(Rule):
             fix = "look at the gradients before that step: print their norm, or clip them"
         elif found.kind == "slope":
             told = (
-                "gradients became NaN although the loss was finite; {operator} is the one operator here that can do that "
-                "(it has no finite derivative at the edge of its domain)"
+                "gradients became NaN or infinite although the loss was finite; of the operators here {operator} alone "
+                "can do that: its derivative can be infinite where its value is not"
             )
-            fix = "add a small number before {operator}, or clamp its argument away from that point"
+            fix = (
+                "keep the argument of {operator} away from the edge of its domain: add a small number, or clamp it; "
+                "for an autograd.Function of your own, look at its backward"
+            )
         elif found.kind == "unknown" and not found.operator:
             told = "the {what} is not finite from step {step:,} on"
             fix = "run this step under torch.autograd.set_detect_anomaly(True) to name the operator"

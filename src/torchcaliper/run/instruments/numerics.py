@@ -62,6 +62,7 @@ class Numerics(Instrument):
         self._pending: list[NonFinite] = []  # found since the last step
         self._awaited: NonFinite | None = None  # a loss that has not gone backward yet
         self._singular: list[tuple[Birth, int | None]] = []  # of this step's graphs
+        self._slopes: dict[int | None, str] = {}  # lines of this step's graphs whose derivative may be infinite
         self._over = False
         self._halves: dict[int, tuple[weakref.ref[torch.Tensor], int | None, str]] = {}
         self._sums: dict[int | None, SummedLoss] = {}
@@ -257,15 +258,24 @@ class Numerics(Instrument):
 
         The step before was not looked at; its gradients have put NaN into the parameters although its loss was finite.
         """
+        places = self._slopes_of(nodes)
+        if len(places) == 1:
+            self._blame(record, places)
+
+    def _slopes_of(self, nodes: list[Any]) -> dict[int | None, str]:
+        """Lines with operators that can have a finite value without a finite derivative."""
         sites = self.lines.sites(nodes)
         places: dict[int | None, str] = {}
         for node, (site, _) in zip(nodes, sites, strict=True):
             if has_infinite_slope(node):
                 places.setdefault(site, plain_name(node.name()))
-        if len(places) == 1:
-            ((site, operator),) = places.items()
-            if site is not None:
-                record.kind, record.operator, record.site, record.in_gradient = "slope", operator, site, True
+        return places
+
+    @staticmethod
+    def _blame(record: NonFinite, places: dict[int | None, str]) -> None:
+        ((site, operator),) = places.items()
+        if site is not None:
+            record.kind, record.operator, record.site, record.in_gradient = "slope", operator, site, True
 
     @staticmethod
     def _describe(record: NonFinite, birth: Birth, line: tuple[int | None, bool]) -> None:
@@ -322,6 +332,7 @@ class Numerics(Instrument):
 
     def _look_for_singular(self, nodes: list[Any]) -> None:
         """Operators without a finite derivative where they stand now; told only if a gradient turns out non-finite."""
+        self._slopes.update(self._slopes_of(nodes))
         suspects = [i for i, node in enumerate(nodes) if node.name() in MAY_BE_SINGULAR]
         if not suspects or len(suspects) > 512:
             return
@@ -347,6 +358,8 @@ class Numerics(Instrument):
     def _check_gradients(self, event: Step) -> None:
         parameter = bad_gradient(event.optimizer)
         if parameter is None:
+            self._singular.clear()
+            self._slopes.clear()
             return
         record = NonFinite(
             "unknown",
@@ -369,6 +382,8 @@ class Numerics(Instrument):
         if self._singular:
             birth, line = self._singular[-1]
             self._describe(record, birth, (line, line is not None))
+        elif len(self._slopes) == 1:
+            self._blame(record, self._slopes)
         self.run.numerics.non_finite.append(record)
         self._over = True
         self.session.judge_soon()
