@@ -11,7 +11,8 @@ class NonFinite:
 
     #: what went wrong: "log", "division", "sqrt", "power", "exp", "softmax", "no_targets", "empty", "spread", "domain",
     #: "overflow", "unknown" (an operator whose inputs are not known), "input" (it came with the data), "parameter"
-    #: (parameters held it already), "backward" (the values were finite and the derivative was not), "slope" (the same, inferred from what came after)
+    #: (parameters held it already), "backward" (the values were finite and the derivative was not), "slope" (the
+    #: same, inferred from what came after)
     kind: str
     operator: str  # "log", "div", "cross_entropy", ...
     site: int | None  # of the operator, else of the backward or the loss
@@ -29,6 +30,9 @@ class NonFinite:
     previous: float | None = None  # last finite loss before
     parameter: str = ""  # one that has a non-finite gradient
     stepped: bool = False  # an optimizer used such gradients
+    skipped: bool = False  # a GradScaler left the step out
+    before_scale: bool = False  # it is the loss's own, not that of the scale
+    constant_site: int | None = None  # where a constant became infinite in float16, if such was seen
     ended: bool = False  # the program stopped at this loss without a backward
 
 
@@ -166,7 +170,9 @@ class FirstLoss:
 class LowPrecision:
     """A value that a half-precision type cannot hold."""
 
-    kind: str  # "constant" (raised), "overflow", "angle" (spaced wider than an angle may be), "loss" (P106)
+    #: "constant" (raised), "overflow", "angle" (spaced wider than an angle may be), "loss" (probabilities), "epsilon" (a
+    #: step gave NaN), "lost_update" (rounded away), "underflow" (zero gradients)
+    kind: str
     operator: str
     site: int | None
     dtype: str
@@ -175,6 +181,8 @@ class LowPrecision:
     step: int = 0
     message: str = ""
     times: int = 1
+    optimizer: int | None = None
+    shares: list[float] = field(default_factory=list)  # per look: of zero gradients, or of updates without effect
 
 
 @dataclass(slots=True)

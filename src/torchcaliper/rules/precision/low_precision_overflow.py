@@ -9,6 +9,8 @@ from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
 
+#: share of updates that have no effect, and of gradients that are zero, in each of so many looks
+_LOST, _UNDERFLOWN, _LOOKS = 0.95, 0.6, 5
 _EXACT = {"float16": "2,048", "bfloat16": "256"}
 _WIDTH = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 _LARGEST = {"float16": "65,504", "bfloat16": "3.4e38"}
@@ -20,7 +22,9 @@ class LowPrecisionOverflow(Rule):
     ## What it finds
     Under autocast or in a model turned to half precision: a constant that float16 cannot hold (`masked_fill(-1e9)`,
     for which torch raises), an operator whose float16 result is infinite (a sum, a square, `exp`, a product of large
-    activations), an angle of a rotary or sinusoidal encoding that is spaced wider than it may be, an epsilon such as 1e-8 that is zero in float16, so that a division or a logarithm fails.
+    activations), an angle of a rotary or sinusoidal encoding that is spaced wider than it may be, an epsilon such as
+    1e-8 that is zero in float16, so that a division, a logarithm or a step of Adam fails. Also gradients that become
+    zero in float16 where no GradScaler is used, and updates that are too small to change half-precision parameters.
 
     ## Why it matters
     float16 ends at 65,504 and has nothing between 0 and 6e-8. What is beyond becomes infinity or zero, and a few
@@ -48,7 +52,7 @@ class LowPrecisionOverflow(Rule):
     code = "P105"
     name = "low-precision-overflow"
     severity = Severity.ERROR
-    explains = ("A110",)
+    explains = ("A110", "O111", "M113")
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
         told: set[int | None] = set()
@@ -101,6 +105,7 @@ class LowPrecisionOverflow(Rule):
                     width=2.0 ** math.floor(math.log2(refused.value)) * _WIDTH[refused.dtype],
                     operator=refused.operator,
                 )
+        overflown = False
         for found in run.numerics.non_finite:
             if found.dtype != "float16" or found.kind in ("input", "parameter", "no_targets", "empty", "spread"):
                 continue
@@ -125,4 +130,68 @@ class LowPrecisionOverflow(Rule):
                 bad=found.bad,
                 of=found.of,
             )
-            return
+            overflown = True
+            break
+        if not overflown:
+            yield from self._steps(run)
+
+    def _steps(self, run: Run) -> Iterator[Finding]:
+        """What goes wrong between the gradients and the parameters."""
+        for found in run.numerics.low_precision:
+            if found.optimizer is None:
+                continue
+            optimizer = run.ledger.optimizers[found.optimizer]
+            parameters = {i for g in optimizer.groups for i in g.parameters}
+            subjects = {
+                f"optimizer:{found.optimizer}",
+                *(f"root:{r}" for i in parameters if (r := run.ledger.parameters[i].root) is not None),
+            }
+            if found.kind == "epsilon" and found.times and found.dtype == "float16":
+                tiny = 0 < found.value < 3e-8
+                yield self.finding(
+                    "{optimizer} turns finite float16 parameters and gradients into NaN"
+                    + (": its eps of {eps:g} is zero in float16, so it divides by zero" if tiny else ""),
+                    at=run.at(found.site),
+                    fix="keep the parameters in float32 and use torch.autocast with a GradScaler (or bfloat16); "
+                    "eps must be 1e-7 or more in float16",
+                    first_step=found.step,
+                    subjects=subjects,
+                    optimizer=optimizer.name,
+                    eps=found.value,
+                )
+            elif found.kind == "lost_update" and _throughout(found.shares, _LOST):
+                yield self.finding(
+                    "{share:.0%} of the parameters do not change in a step of {optimizer}: the update is smaller than "
+                    "{dtype} can add to them",
+                    at=run.at(found.site),
+                    evidence=(
+                        evidence(
+                            "learning rate {lr:g}; neighbouring numbers in {dtype} are {width:.1%} apart",
+                            lr=found.value,
+                            dtype=found.dtype,
+                            width=_WIDTH[found.dtype],
+                        ),
+                    ),
+                    fix="keep the parameters in float32 and compute in half precision by torch.autocast",
+                    first_step=found.step,
+                    subjects=subjects,
+                    share=min(found.shares),
+                    optimizer=optimizer.name,
+                    dtype=found.dtype,
+                )
+            elif found.kind == "underflow" and _throughout(found.shares, _UNDERFLOWN) and not run.protocol.scalers:
+                yield self.finding(
+                    "gradients vanish in float16: {share:.0%} of them are exactly zero, and no GradScaler keeps them "
+                    "above 6e-8",
+                    at=run.at(optimizer.backward_site) or run.at(found.site),
+                    evidence=(evidence("stepped by {optimizer}", run.at(found.site), optimizer=optimizer.name),),
+                    fix="scale the loss: scaler = torch.amp.GradScaler(); scaler.scale(loss).backward(); "
+                    "scaler.step(optimizer); scaler.update(). Or use bfloat16",
+                    first_step=found.step,
+                    subjects=subjects,
+                    share=min(found.shares),
+                )
+
+
+def _throughout(shares: list[float], least: float) -> bool:
+    return len(shares) >= _LOOKS and min(shares) >= least

@@ -35,6 +35,7 @@ def install(session: Session) -> None:
         ("nonleaf", "NonLeaf"),
         ("numerics", "Numerics"),
         ("updates", "Updates"),
+        ("half_updates", "HalfUpdates"),
         ("activations", "Activations"),
         ("symmetries", "Symmetries"),
         ("recomputation", "Recomputation"),

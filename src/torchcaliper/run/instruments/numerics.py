@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from torchcaliper.run.events import Backward, Ended, Forward, LossCall, Operation, Step
+from torchcaliper.run.events import Backward, Ended, Forward, LossCall, Operation, ScalerCall, Step
 from torchcaliper.run.finiteness import value_of
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.birth import (
@@ -45,6 +45,13 @@ _WIDTHS = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
 #: values in half precision followed in a look
 _FOLLOWED = 4_000
 
+#: operators that put a constant into a tensor, and the largest one that float16 holds
+_TAKES_CONSTANT = frozenset(
+    ("mul", "__mul__", "__rmul__", "multiply", "mul_", "where", "full", "full_like", "new_full", "fill_", "tensor",
+     "new_tensor", "__setitem__", "add", "__add__", "__radd__", "sub", "__sub__", "masked_fill")
+)  # fmt: skip
+_LARGEST = 65_504
+
 
 class Numerics(Instrument):
     """Finiteness of what is trained with."""
@@ -63,6 +70,7 @@ class Numerics(Instrument):
         self._awaited: NonFinite | None = None  # a loss that has not gone backward yet
         self._singular: list[tuple[Birth, int | None]] = []  # of this step's graphs
         self._slopes: dict[int | None, str] = {}  # lines of this step's graphs whose derivative may be infinite
+        self._constant: int | None = None
         self._over = False
         self._halves: dict[int, tuple[weakref.ref[torch.Tensor], int | None, str]] = {}
         self._sums: dict[int | None, SummedLoss] = {}
@@ -75,6 +83,17 @@ class Numerics(Instrument):
         result = event.result
         if type(result) is torch.Tensor and result.dtype in _WIDTHS:
             self._follow_half(event, result)
+        if self._constant is None and event.name in _TAKES_CONSTANT:
+            self._note_constant(event)
+
+    def _note_constant(self, event: Operation) -> None:
+        """A constant that float16 turns to infinity without a word."""
+        made = event.args[0] if event.result is None and event.args else event.result
+        if type(made) is not torch.Tensor or made.dtype is not torch.float16:
+            return
+        for given in (*event.args, *event.kwargs.values()):
+            if isinstance(given, float | int) and math.isfinite(given) and abs(given) > _LARGEST:
+                self._constant = event.site
 
     def _follow_half(self, event: Operation, result: torch.Tensor) -> None:
         """Remember which line turned a value that needs no gradient to half precision, up to a sine or cosine of it."""
@@ -176,7 +195,7 @@ class Numerics(Instrument):
         return history
 
     def on_backward_begin(self, event: Backward) -> None:
-        self._awaited = None
+        of_loss, self._awaited = self._awaited is not None, None
         self._backward_site = event.site
         if len(event.tensors) != 1:
             return
@@ -192,6 +211,9 @@ class Numerics(Instrument):
                 found = self._search(loss, event.site, value)
                 if found is not None:
                     found.backward_site = event.site
+                    # A scale can make a finite loss infinite, and nothing but that.
+                    found.before_scale = of_loss or math.isnan(value)
+                    found.constant_site = self._constant
                     self.run.numerics.non_finite.append(found)
                     self._pending.append(found)
                     self.session.judge_soon()
@@ -341,6 +363,12 @@ class Numerics(Instrument):
             sites = self.lines.sites(nodes)
             self._singular = [(birth, sites[suspects[birth.node]][0]) for birth in found]
 
+    def on_scaler_end(self, event: ScalerCall) -> None:
+        if event.call == "step" and event.stepped is False:
+            for found in self._pending:
+                found.skipped = True
+            self._pending.clear()
+
     def on_step_begin(self, event: Step) -> None:
         number = self.session.objects.known_optimizer(event.optimizer)
         for history in self._since:
@@ -452,7 +480,7 @@ class Numerics(Instrument):
         if self.run.numerics.low_precision:
             return
         for i, node in enumerate(nodes):
-            for saved in ("result", "self"):
+            for saved in ("result", "self", "other"):
                 tensor = read(node, saved)
                 if tensor is None or tensor.dtype is not torch.float16:
                     continue
