@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.run.record_numerics import NonFinite
 
 #: share of updates that have no effect, and of gradients that are zero, in each of so many looks
 _LOST, _UNDERFLOWN, _LOOKS = 0.95, 0.6, 5
 _EXACT = {"float16": "2,048", "bfloat16": "256"}
 _WIDTH = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 _LARGEST = {"float16": "65,504", "bfloat16": "3.4e38"}
+
+#: steps with such a loss before one is told that a scaler skips: one may be an outlier
+_SKIPPED = 4
+_NOT_OF_PRECISION = ("input", "parameter", "no_targets", "empty", "spread", "slope")
 
 
 class LowPrecisionOverflow(Rule):
@@ -105,35 +110,42 @@ class LowPrecisionOverflow(Rule):
                     width=2.0 ** math.floor(math.log2(refused.value)) * _WIDTH[refused.dtype],
                     operator=refused.operator,
                 )
-        overflown = False
-        for found in run.numerics.non_finite:
-            if found.dtype != "float16" or found.kind in ("input", "parameter", "no_targets", "empty", "spread"):
-                continue
-            if not (found.stepped or found.ended) or found.site in told:
-                continue
-            yield self.finding(
-                "{operator} is computed in {dtype} here and gives what {dtype} cannot hold ({bad:,} of {of:,} values)",
-                at=run.at(found.site),
-                evidence=(
-                    evidence(
-                        "{dtype} ends at {largest} and is zero below 6e-8",
-                        dtype=found.dtype,
-                        largest=_LARGEST[found.dtype],
-                    ),
-                ),
-                fix="compute this part in float32: x.float(), or torch.autocast(..., enabled=False) around it; an "
-                "epsilon for float16 must be 1e-5 or more",
-                first_step=found.step,
-                subjects=(f"site:{found.site}", f"loss:{found.loss_site}"),
-                operator=found.operator,
-                dtype=found.dtype,
-                bad=found.bad,
-                of=found.of,
-            )
-            overflown = True
-            break
-        if not overflown:
+        found = next((f for f in run.numerics.non_finite if f.site not in told and _is_of_precision(run, f)), None)
+        if found is not None:
+            yield self._tell(run, found)
+        else:
             yield from self._steps(run)
+
+    def _tell(self, run: Run, found: NonFinite) -> Finding:
+        facts = [
+            evidence(
+                "{dtype} ends at {largest} and is zero below 6e-8", dtype=found.dtype, largest=_LARGEST[found.dtype]
+            )
+        ]
+        told, at = "{operator} is computed in {dtype} here and gives what {dtype} cannot hold", run.at(found.site)
+        told += " ({bad:,} of {of:,} values)" * bool(found.of)
+        fix = (
+            "compute this part in float32: x.float(), or torch.autocast(..., enabled=False) around it; an epsilon for "
+            "float16 must be 1e-5 or more"
+        )
+        if found.kind == "softmax":
+            told = "a constant here is infinite in {dtype}; where it masks a whole row, the softmax gives NaN"
+            facts.append(evidence("{bad:,} of {of:,} rows are masked throughout", at, bad=found.bad, of=found.of))
+            at, fix = run.at(found.constant_site), "use torch.finfo(x.dtype).min instead of the constant"
+        if found.skipped:
+            facts.append(evidence("the GradScaler skips such steps; lowering its scale does not help here"))
+        return self.finding(
+            told,
+            at=at,
+            evidence=facts,
+            fix=fix,
+            first_step=found.step,
+            subjects=(f"site:{found.site}", f"loss:{found.loss_site}"),
+            operator=found.operator,
+            dtype=found.dtype,
+            bad=found.bad,
+            of=found.of,
+        )
 
     def _steps(self, run: Run) -> Iterator[Finding]:
         """What goes wrong between the gradients and the parameters."""
@@ -195,3 +207,21 @@ class LowPrecisionOverflow(Rule):
 
 def _throughout(shares: list[float], least: float) -> bool:
     return len(shares) >= _LOOKS and min(shares) >= least
+
+
+def _is_of_precision(run: Run, found: NonFinite) -> bool:
+    """Whether a loss that is not finite came of what float16 cannot hold, and did harm."""
+    if found.dtype != "float16" or found.kind in _NOT_OF_PRECISION:
+        return False
+    if found.kind == "softmax" and found.constant_site is None:
+        return False  # minus infinity written as such
+    return found.stepped or found.ended or _is_skipped_again_and_again(run, found)
+
+
+def _is_skipped_again_and_again(run: Run, found: NonFinite) -> bool:
+    """Whether a scaler leaves out steps whose loss is not finite before any scaling."""
+    return (
+        found.skipped
+        and found.before_scale
+        and any(h.site == found.backward_site and h.non_finite >= _SKIPPED for h in run.numerics.losses)
+    )
