@@ -128,7 +128,7 @@ class GradientDepth:
 
 @dataclass(slots=True)
 class ConstantOne:
-    """A normalisation that gives 1 whatever it is given, and parameters whose only way to the loss may lead through it."""
+    """A normalisation that gives 1 whatever it is given, and the parameters before it."""
 
     operator: str  # "div", "softmax"
     site: int | None
@@ -170,8 +170,8 @@ class FirstLoss:
 class LowPrecision:
     """A value that a half-precision type cannot hold."""
 
-    #: "constant" (raised), "overflow", "angle" (spaced wider than an angle may be), "loss" (probabilities), "epsilon" (a
-    #: step gave NaN), "lost_update" (rounded away), "underflow" (zero gradients)
+    #: "constant" (raised), "overflow", "angle" (spaced wider than an angle may be), "loss" (probabilities), "epsilon"
+    #: (a step gave NaN), "lost_update" (rounded away), "underflow" (zero gradients)
     kind: str
     operator: str
     site: int | None

@@ -15,6 +15,7 @@ from torchcaliper.run.events import Operation, Step
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.graph_lines import ACCUMULATE
 from torchcaliper.run.record_numerics import Activation
+from torchcaliper.run.transforms import is_transforming
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -68,7 +69,7 @@ class Activations(Instrument):
 
     def on_operation(self, event: Operation) -> None:
         name = event.name.rstrip("_")
-        if not event.grad or not _is_activation(name, event):
+        if not event.grad or not _is_activation(name, event) or is_transforming():
             return
         result = event.result
         if type(result) is not torch.Tensor or result.dim() < 2 or not result.requires_grad or not result.numel():
@@ -154,7 +155,10 @@ def _is_activation(name: str, event: Operation) -> bool:
 
 def _weight_before(result: torch.Tensor) -> tuple[torch.Tensor, bool] | None:
     """The weight whose layer feeds an activation, and whether its units are the second dimension."""
-    node: Any = result.grad_fn
+    try:
+        node: Any = result.grad_fn
+    except RuntimeError:  # a view that torch forbids to look at
+        return None
     node = node.next_functions[0][0] if node is not None and node.next_functions else None
     turned = False
     for _ in range(_REACH):

@@ -16,12 +16,18 @@ from torchcaliper.run.instruments.birth import read
 from torchcaliper.run.instruments.graph_lines import SITE
 from torchcaliper.run.instruments.nested import tensors_in
 from torchcaliper.run.record_numerics import FirstLoss
+from torchcaliper.run.transforms import is_transforming
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
 
 #: rows of logits looked at, loss lines, and tensors whose initialisation is remembered
 _ROWS, _LINES, _TENSORS = 4_096, 16, 10_000
+#: forwards whose inputs are measured: a program without an optimizer never takes its first step
+_FORWARDS = 32
+#: layers whose weights are compared with the usual size, the last ones
+_LARGEST_OF = 200
+_LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 _FUNCTIONS = ("cross_entropy", "binary_cross_entropy_with_logits")
 
 
@@ -35,6 +41,7 @@ class FirstLosses(Instrument):
         self._seen: set[int | None] = set()
         self._root: int | None = None
         self._input_scale = 0.0
+        self._forwards = 0
         self._initialised: dict[int, tuple[weakref.ref[torch.Tensor], int | None]] = {}
 
     def on_initialised(self, event: Initialised) -> None:
@@ -42,8 +49,11 @@ class FirstLosses(Instrument):
             self._initialised[id(event.tensor)] = (weakref.ref(event.tensor), event.site)
 
     def on_forward_end(self, event: Forward) -> None:
-        if self.session.step or not event.grad or event.error is not None:
+        if self.session.step or not event.grad or event.error is not None or self._forwards >= _FORWARDS:
             return
+        if is_transforming():
+            return
+        self._forwards += 1
         self._root = self.session.objects.known_root(event.root)
         self._input_scale = 0.0
         with torch.no_grad():
@@ -54,7 +64,7 @@ class FirstLosses(Instrument):
     def on_loss_end(self, event: LossCall) -> None:
         if event.function not in _FUNCTIONS or not event.grad or self.session.step or event.site in self._seen:
             return
-        if len(self._seen) >= _LINES or len(event.args) < 2 or self._root is None:
+        if len(self._seen) >= _LINES or len(event.args) < 2 or self._root is None or is_transforming():
             return
         self._seen.add(event.site)
         logits, target = event.args[0], event.args[1]

@@ -56,7 +56,10 @@ class GraphLines:
         result = event.result
         for tensor in result if isinstance(result, tuple | list) else (result,):
             if isinstance(tensor, torch.Tensor):
-                node = tensor.grad_fn
+                try:
+                    node = tensor.grad_fn
+                except RuntimeError:  # a view that torch forbids to look at
+                    continue
                 if node is not None:
                     metadata: Any = node.metadata
                     metadata.setdefault(SITE, event.site)

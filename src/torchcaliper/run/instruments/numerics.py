@@ -28,6 +28,7 @@ from torchcaliper.run.instruments.nested import tensors_in
 from torchcaliper.run.interruption import message
 from torchcaliper.run.probes.forward import autocast_region
 from torchcaliper.run.record_numerics import ConstantOne, LossHistory, LowPrecision, NonFinite, SummedLoss
+from torchcaliper.run.transforms import is_transforming
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -81,7 +82,7 @@ class Numerics(Instrument):
     def on_operation(self, event: Operation) -> None:
         self.lines.note(event)
         result = event.result
-        if type(result) is torch.Tensor and result.dtype in _WIDTHS:
+        if type(result) is torch.Tensor and result.dtype in _WIDTHS and not is_transforming():
             self._follow_half(event, result)
         if self._constant is None and event.name in _TAKES_CONSTANT:
             self._note_constant(event)
