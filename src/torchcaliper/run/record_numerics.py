@@ -161,7 +161,7 @@ class FirstLoss:
     input_scale: float = 0.0  # largest value that went into the network
     scaled_site: int | None = None  # a multiplication or division that blows the logits up
     scaled_by: float = 1.0
-    head: int | None = None  # weight of the last layer
+    head: int | None = None  # the weight that is largest against its usual size
     head_site: int | None = None  # where it was initialised
     head_ratio: float = 0.0  # its size against the usual one
 

@@ -106,8 +106,8 @@ class VanishingOrExploding(Rule):
                 at=run.at(constant.site),
                 evidence=(
                     evidence(
-                        "its gradient is {ratio:.0e} of the median of {others} weights, in each of {looks} steps looked "
-                        "at",
+                        "its gradient is {ratio:.0e} of the median of {others} weights, in each of {looks} steps "
+                        "looked at",
                         run.at(parameter.made_site),
                         ratio=mine[0].ratio,
                         others=mine[0].others,

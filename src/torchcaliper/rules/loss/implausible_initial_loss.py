@@ -22,9 +22,10 @@ class ImplausibleInitialLoss(Rule):
     """The first loss of a fresh network is far above chance.
 
     ## What it finds
-    A classifier that has not been trained and whose first loss is several times what guessing gives: ln C for C
-    classes, ln 2 for a binary loss. The mean is taken over the targets without weights, whatever the program's own
-    reduction is.
+    A classifier that has not been trained and whose first loss is several times what guessing gives (ln C for C
+    classes, ln 2 for a binary loss), and a reason for it: inputs of a large scale, weights that start several times
+    larger than usual, a factor on the logits. The mean is taken over the targets without weights, whatever the
+    program's own reduction is.
 
     ## Why it matters
     A fresh network knows nothing, and should say so. A loss far above chance means that it is very sure, and wrong:
@@ -44,7 +45,7 @@ class ImplausibleInitialLoss(Rule):
 
     ## When it is silent
     Loaded or pretrained weights; a loss below three times chance; soft targets; networks that have been trained
-    already in this run; metric learning, whose logits are similarities with a scale.
+    already in this run; a high loss without one of these reasons (tied embeddings, similarities).
 
     ## References
     * [A Recipe for Training Neural Networks: verify loss at init](https://karpathy.github.io/2019/04/25/recipe/)
@@ -60,21 +61,22 @@ class ImplausibleInitialLoss(Rule):
                 continue
             chance = math.log(first.classes) if first.classes > 1 else math.log(2)
             if math.isfinite(first.value) and first.value >= max(_TIMES * chance, chance + _ABOVE):
-                yield self._tell(run, first, chance)
+                yield from self._tell(run, first, chance)
 
-    def _tell(self, run: Run, first: FirstLoss, chance: float) -> Finding:
-        at, why, fix = run.at(first.site), "", "normalise the inputs, and look at how the last layer starts"
+    def _tell(self, run: Run, first: FirstLoss, chance: float) -> Iterator[Finding]:
         if first.scaled_by >= _FACTOR and first.scaled_site is not None:
             at, why = run.at(first.scaled_site), ": the logits are multiplied by {factor:.3g} here"
             fix = "leave out the factor, or begin with one near 1"
         elif first.head_ratio >= _HEAD and first.head is not None:
-            at = run.at(first.head_site) or at
-            why = ": the weights of the last layer ({head}) start {ratio:.3g} times as large as usual"
+            at = run.at(first.head_site) or run.at(first.site)
+            why = ": the weights of {head} start {ratio:.3g} times as large as usual"
             fix = "initialise them smaller (the layer's own default, or std=0.02)"
         elif first.input_scale >= _INPUT:
-            why = ": values up to {scale:.4g} go into the network"
+            at, why = run.at(first.site), ": values up to {scale:.4g} go into the network"
             fix = "normalise the inputs (subtract the mean, divide by the standard deviation)"
-        return self.finding(
+        else:
+            return  # without a reason it may be meant: tied embeddings, logits that are similarities
+        yield self.finding(
             "the first loss is {value:.3g}, where guessing gives {chance:.3g}" + why,
             at=at,
             evidence=(

@@ -90,8 +90,8 @@ class LowPrecisionOverflow(Rule):
                 )
             elif refused.kind == "angle" and refused.times >= 2:
                 yield self.finding(
-                    "angles up to {value:,.0f} are computed in {dtype} here, where neighbouring numbers of that size are "
-                    "{width:g} apart: {operator} of them is noise",
+                    "angles up to {value:,.0f} are computed in {dtype} here, where neighbouring numbers of that size "
+                    "are {width:g} apart: {operator} of them is noise",
                     at=run.at(refused.site),
                     evidence=(
                         evidence(
@@ -100,8 +100,8 @@ class LowPrecisionOverflow(Rule):
                             exact=_EXACT[refused.dtype],
                         ),
                     ),
-                    fix="compute positions, frequencies and angles in float32: torch.autocast(..., enabled=False) around "
-                    "them, and turn the cosine and sine to half precision",
+                    fix="compute positions, frequencies and angles in float32: torch.autocast(..., enabled=False) "
+                    "around them, and turn the cosine and sine to half precision",
                     first_step=refused.step,
                     count=refused.times,
                     subjects=(f"site:{refused.site}",),

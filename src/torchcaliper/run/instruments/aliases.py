@@ -50,9 +50,9 @@ class Aliases(Instrument):
             self._judge_comparison(event)
         if name in _ALIASES and type(event.result) is torch.Tensor and len(self._made) < _MADE:
             self._made[id(event.result)] = weakref.ref(event.result)
-        if name in ("expand", "expand_as", "broadcast_to") and isinstance(event.result, torch.Tensor):
-            if len(self._expanded) < _MADE:
-                self._expanded[id(event.result)] = (weakref.ref(event.result), event.site)
+        is_expanded = name in ("expand", "expand_as", "broadcast_to") and isinstance(event.result, torch.Tensor)
+        if is_expanded and len(self._expanded) < _MADE:
+            self._expanded[id(event.result)] = (weakref.ref(event.result), event.site)
 
     def _judge_write(self, event: Operation) -> None:
         target = event.args[0]

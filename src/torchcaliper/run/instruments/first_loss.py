@@ -79,7 +79,7 @@ class FirstLosses(Instrument):
         )
         record.fresh = not any(p.loaded or p.gradients for p in self.run.ledger.parameters if p.root == self._root)
         self._find_scale(record, logits)
-        self._find_head(record)
+        self._find_largest(record)
         self.run.numerics.first_losses.append(record)
 
     @staticmethod
@@ -101,24 +101,29 @@ class FirstLosses(Instrument):
                 return
             node = node.next_functions[0][0] if node.next_functions else None
 
-    def _find_head(self, record: FirstLoss) -> None:
+    def _find_largest(self, record: FirstLoss) -> None:
         root = self.session.objects.module(record.root) if record.root is not None else None
         if root is None:
             return
-        layers = [
-            m for m in walk.modules(root) if isinstance(m, nn.Linear) and m.out_features == max(record.classes, 1)
-        ]
-        if not layers:
+        # A table of embeddings starts with numbers of size one, and may serve as the last layer.
+        tables = {id(m._parameters.get("weight")) for m in walk.modules(root) if isinstance(m, nn.Embedding)}
+        largest: tuple[float, nn.Module, torch.Tensor] | None = None
+        layers: list[nn.Module] = [m for m in walk.modules(root) if isinstance(m, _LAYERS)]
+        for layer in layers[-_LARGEST_OF:]:
+            weight: Any = layer._parameters.get("weight")
+            if weight is None or weight.is_meta or id(weight) in tables or hasattr(weight, "to_local"):
+                continue
+            usual = 1 / math.sqrt(3 * max(weight[0].numel(), 1))
+            with torch.no_grad():
+                ratio = float(weight.detach().float().pow(2).mean().sqrt().item()) / usual
+            if largest is None or ratio >= largest[0]:
+                largest = (ratio, layer, weight)
+        if largest is None:
             return
-        weight = layers[-1]._parameters.get("weight")
-        if weight is None or weight.is_meta or hasattr(weight, "to_local"):
-            return
+        record.head_ratio, layer, weight = largest
         record.head = self.session.objects.known_parameter(weight)
-        usual = 1 / math.sqrt(3 * layers[-1].in_features)
-        with torch.no_grad():
-            record.head_ratio = float(weight.detach().float().pow(2).mean().sqrt().item()) / usual
         entry = self._initialised.get(id(weight))
-        made = self.session.objects.made(layers[-1])
+        made = self.session.objects.made(layer)
         if entry is not None and entry[0]() is weight:
             record.head_site = entry[1]
         elif made is not None:
