@@ -1,4 +1,4 @@
-# line: 29
+# line: 28
 # A running average of features, kept in a buffer, moves twice as fast as written.
 import torch
 from torch import nn
@@ -25,9 +25,7 @@ optimizer = torch.optim.Adam([*inp.parameters(), *centred.parameters(), *out.par
 for _ in range(10):
     x = torch.randn(32, 4)
     h = torch.tanh(inp(x))
-    h = torch.tanh(
-        checkpoint(centred, h, use_reentrant=False)
-    )
+    h = torch.tanh(checkpoint(centred, h, use_reentrant=False))
     loss = nn.functional.mse_loss(out(h), x[:, :1])
     optimizer.zero_grad()
     loss.backward()

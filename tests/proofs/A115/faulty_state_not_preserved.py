@@ -1,4 +1,4 @@
-# line: 18
+# line: 20
 # Dropout inside, and the random state is not kept "for speed": another mask in the recomputation.
 import torch
 from torch import nn
@@ -9,7 +9,9 @@ class Encoder(nn.Module):
     def __init__(self, dim: int = 16, depth: int = 2) -> None:
         super().__init__()
         self.inp = nn.Linear(6, dim)
-        self.blocks = nn.ModuleList(nn.Sequential(nn.Linear(dim, dim), nn.GELU(), nn.Dropout(0.2)) for _ in range(depth))
+        self.blocks = nn.ModuleList(
+            nn.Sequential(nn.Linear(dim, dim), nn.GELU(), nn.Dropout(0.2)) for _ in range(depth)
+        )
         self.out = nn.Linear(dim, 2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
