@@ -291,6 +291,20 @@ class Operation:
 
 
 @dataclass(slots=True)
+class CheckpointCall:
+    """A call of activation checkpointing. `checkpoint_begin`, `checkpoint_end`. Not told in recomputations."""
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    site: int | None
+    reentrant: bool | None  # None: not given
+    preserved: bool
+    grad: bool
+    output: Any = None
+
+
+@dataclass(slots=True)
 class Ended:
     """The program ends (atexit), or the `watch()` block does. `ended`."""
 

@@ -33,6 +33,14 @@ def install(session: Session) -> None:
         ("failures", "Failures"),
         ("overwritten", "Overwritten"),
         ("nonleaf", "NonLeaf"),
+        ("numerics", "Numerics"),
+        ("updates", "Updates"),
+        ("half_updates", "HalfUpdates"),
+        ("activations", "Activations"),
+        ("symmetries", "Symmetries"),
+        ("recomputation", "Recomputation"),
+        ("first_loss", "FirstLosses"),
+        ("aliases", "Aliases"),
     ):
         try:
             module = importlib.import_module(f"torchcaliper.run.instruments.{name}")

@@ -13,6 +13,7 @@ def install(session: Session) -> None:
     from torchcaliper.run.probes import (
         averaging,
         backward,
+        checkpointing,
         clip,
         construction,
         dropout,
@@ -34,6 +35,7 @@ def install(session: Session) -> None:
     for probe in (
         averaging,
         backward,
+        checkpointing,
         clip,
         construction,
         dropout,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from torchcaliper.run.events import Backward, GradCall
+from torchcaliper.run.finiteness import is_certainly_bad
 from torchcaliper.run.probes.forward import autocast_region
 
 if TYPE_CHECKING:
@@ -53,8 +54,10 @@ def install(session: Session) -> None:
         if caller.f_back is not None and session.sites.is_torch(caller.f_code.co_filename):
             caller = caller.f_back  # of Tensor.backward
         if session.rest.covers(("backward", id(caller.f_code), caller.f_lasti, *_options(args, kwargs))):
-            local.backward = True
-            return tensors, args, kwargs
+            if not is_certainly_bad(tensors):
+                local.backward = True
+                return tensors, args, kwargs
+            session.rest.end()  # a loss turns non-finite once: the graph that did it is here now, and never again
         if not session.trains_here():
             return None
         event = event_of(tensors, args, kwargs, frame)
