@@ -33,6 +33,9 @@ def install(session: Session) -> None:
         ("failures", "Failures"),
         ("overwritten", "Overwritten"),
         ("nonleaf", "NonLeaf"),
+        ("dependence", "DependenceWatch"),
+        ("reshapes", "Reshapes"),
+        ("attention", "Attention"),
     ):
         try:
             module = importlib.import_module(f"torchcaliper.run.instruments.{name}")

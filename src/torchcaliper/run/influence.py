@@ -1,0 +1,193 @@
+"""What one part of an output depends on, measured on the program's own graph before its backward.
+
+A fixed vector is put on that part and taken back through the graph with `torch.autograd.grad`: no forward, no random
+number, no gradient of a parameter. Where the vector arrives, the output depends on what was there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd.graph import GradientEdge
+
+from torchcaliper.run.trace import Op, Trace
+
+#: nodes walked (3 us each), and values of all gradients held at once
+_NODES, _VALUES = 20_000, 1 << 26
+#: what arrives is rounding below this share of the largest
+_LEAST = 1e-5
+
+Point = tuple[Any, int]
+#: shape of an intermediate -> the axis that counts, and indices on other axes to stay at; None: not known
+Axis = Callable[[tuple[int, ...]], "tuple[int, int | None] | None"]
+
+
+class Influence:
+    """Gradients at the noted nodes of a graph, by node."""
+
+    def __init__(self, trace: Trace, output: Any) -> None:
+        self._trace = trace
+        self.start: Point = (output.grad_fn, output.output_nr) if isinstance(output, torch.Tensor) else output
+        self.ops: dict[Point, Op] = {}
+        self.shapes: dict[Point, tuple[int, ...]] = {}
+        self.edges: dict[Any, list[Point]] = {}
+        self.whole = self._walk()
+        self._leading = self._leading_in()
+
+    def _walk(self) -> bool:
+        """Walk the graph; False where it cannot be used: the program's own functions or hooks are in it."""
+        node = self.start[0]
+        if node is None:
+            return False
+        stack, seen = [node], {node}
+        while stack:
+            node = stack.pop()
+            if isinstance(node, torch.autograd.function.BackwardCFunction) or len(seen) > _NODES:
+                return False
+            if type(node).__name__.startswith(("Compiled", "CppFunction", "torch::autograd::CopyBackwards")):
+                return False
+            following = [(n, i) for n, i in node.next_functions if n is not None]
+            self.edges[node] = following
+            for point in [*following, *([self.start] if node is self.start[0] else [])]:
+                op = self._trace.at(*point) if point not in self.ops else None
+                if op is not None:
+                    self.ops[point] = op
+                    self.shapes[point] = tuple(point[0]._input_metadata[point[1]].shape)
+            for n, _ in following:
+                if n not in seen:
+                    seen.add(n)
+                    stack.append(n)
+        return True
+
+    def _leading_in(self) -> set[Any]:
+        """Nodes through which the network's inputs come in: what hangs on parameters alone is not among them."""
+        users: dict[Any, list[Any]] = {}
+        for node, following in self.edges.items():
+            for n, _ in following:
+                users.setdefault(n, []).append(node)
+        stack = [point[0] for point, op in self.ops.items() if op.enters]
+        found = set(stack)
+        while stack:
+            for user in users.get(stack.pop(), ()):
+                if user not in found:
+                    found.add(user)
+                    stack.append(user)
+        return found
+
+    def entering(self, inputs: frozenset[int] | None = None) -> set[Any]:
+        """Nodes that the named inputs reach."""
+        if inputs is None:
+            return self._leading
+        users: dict[Any, list[Any]] = {}
+        for node, following in self.edges.items():
+            for n, _ in following:
+                users.setdefault(n, []).append(node)
+        stack = [point[0] for point, op in self.ops.items() if op.enters & inputs]
+        found = set(stack)
+        while stack:
+            for user in users.get(stack.pop(), ()):
+                if user not in found:
+                    found.add(user)
+                    stack.append(user)
+        return found
+
+    def measure(self, vector: torch.Tensor, axis: Axis, within: set[Any]) -> dict[Point, list[float]] | None:
+        """Per noted node: the largest gradient at each index of its axis. None: it cannot be measured."""
+        wanted = [p for p in self.ops if p != self.start and p[0] in within and axis(self.shapes[p]) is not None]
+        if not wanted or sum(_size(self.shapes[p]) for p in wanted) > _VALUES:
+            return None
+        edges = [GradientEdge(*p) for p in wanted]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                gradients = torch.autograd.grad(
+                    [GradientEdge(*self.start)], edges, [vector], retain_graph=True, allow_unused=True
+                )
+            except (RuntimeError, NotImplementedError):
+                return None
+        found: dict[Point, list[float]] = {}
+        with torch.no_grad():
+            for point, gradient in zip(wanted, gradients, strict=True):
+                where = axis(self.shapes[point])
+                if (
+                    gradient is None
+                    or where is None
+                    or gradient.is_sparse
+                    or tuple(gradient.shape) != self.shapes[point]
+                ):
+                    continue
+                at, row = where
+                if row is not None:
+                    gradient = gradient.select(1 - at, row).unsqueeze(1 - at)
+                other = [d for d in range(gradient.dim()) if d != at]
+                largest = gradient.abs().float()
+                values = (largest.amax(other) if other else largest).tolist()
+                if any(v != v or v == float("inf") for v in values):
+                    return None
+                found[point] = values
+        return found
+
+    def cause(self, values: dict[Point, list[float]], allowed: Callable[[int, int], bool]) -> Cause | None:
+        """Where, going back from the output, gradients first arrive at indices that are not allowed.
+
+        `allowed(index, size)`. The operators between the last place that is clean and the first that is not.
+        """
+        dirty: dict[Point, tuple[int, float]] = {}
+        for point, row in values.items():
+            inside = max((v for i, v in enumerate(row) if allowed(i, len(row))), default=0.0)
+            outside = [v for i, v in enumerate(row) if not allowed(i, len(row))]
+            most = max(outside, default=0.0)
+            if most > _LEAST * max(inside, most) and most > 0.0:
+                count = sum(v > _LEAST * max(inside, most) for v in outside)
+                dirty[point] = (count, most / max(inside, 1e-30))
+        if not dirty:
+            return None
+        region: list[Op] = []
+        first: Point | None = None
+        seen: set[Point] = set()
+        start_op = self.ops.get(self.start)
+        queue: list[tuple[Point, tuple[Op, ...]]] = [(self.start, (start_op,) if start_op is not None else ())]
+        while queue:
+            point, path = queue.pop(0)
+            for following in self.edges.get(point[0], ()):
+                if following in seen:
+                    continue
+                seen.add(following)
+                op = self.ops.get(following)
+                if following in dirty:
+                    first = first or following
+                    region += [o for o in path if o not in region]
+                elif following in values:
+                    queue.append((following, (op,) if op is not None else ()))
+                else:
+                    queue.append((following, (*path, op) if op is not None and len(path) < 64 else path))
+        if first is None:
+            return None
+        return Cause(region, first, *dirty[first])
+
+
+class Cause:
+    """A region of operators at which a dependence begins."""
+
+    __slots__ = ("below", "ops", "reached", "strength")
+
+    def __init__(self, ops: list[Op], below: Point, reached: int, strength: float) -> None:
+        self.ops, self.below, self.reached, self.strength = ops, below, reached, strength
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for d in shape:
+        size *= d
+    return size
+
+
+def probe_vector(shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
+    """Fixed values that do not cancel: a plain sum of a softmax would not depend on anything."""
+    with torch.no_grad():
+        size = _size(shape)
+        values = torch.arange(1, size + 1, dtype=torch.float64, device="cpu").mul_(1.7).sin_().add_(0.1)
+        return values.reshape(shape).to(device=like.device, dtype=like.dtype)

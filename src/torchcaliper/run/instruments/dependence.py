@@ -1,0 +1,520 @@
+"""What outputs depend on: other samples of the batch, and later steps of a sequence.
+
+Works in close looks. When a loss is computed, a fixed vector is put on the prediction for one sample, or for one step
+of a network that is trained to predict the next one, and taken back through the program's graph. A dependence counts
+once it has been measured in two looks.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from torchcaliper.run.events import Backward, Batch, Forward, LossCall, Operation, Step
+from torchcaliper.run.hooked import HookWatch
+from torchcaliper.run.influence import Cause, Influence, probe_vector
+from torchcaliper.run.instrument import Instrument
+from torchcaliper.run.next_step import Sequence, sequence_of
+from torchcaliper.run.record_dependence import Culprit, FutureRead, Joining, SampleMixing
+from torchcaliper.run.trace import Op, Trace, tensors
+
+if TYPE_CHECKING:
+    from torchcaliper.run.session import Session
+
+#: values of an input that are copied for the length of a look, to be compared with targets
+_COPIED = 1 << 21
+#: measurements of one loss, and clean or dirty ones after which it is left alone
+_MEASURED, _CLEAN, _DIRTY = 8, 2, 3
+#: BatchNorm layers that are gone below in one measurement
+_BELOW = 3
+_NORMS = ("batch_norm", "instance_norm", "group_norm")
+
+_FAMILIES = (
+    ("recurrent", ("lstm", "gru", "rnn_tanh", "rnn_relu")),
+    ("softmax", ("softmax", "log_softmax", "softmin", "gumbel_softmax", "normalize", "norm", "vector_norm")),
+    ("attention", ("scaled_dot_product_attention",)),
+    ("convolution", ("conv1d", "conv2d", "conv3d", "conv_transpose1d")),
+    ("reshape", ("view", "reshape", "view_as", "reshape_as", "unflatten")),
+    ("reduction", ("mean", "sum", "max", "amax", "cumsum", "flip", "roll", "logsumexp", "std", "var", "min", "amin")),
+    ("norm", ("batch_norm", "instance_norm", "group_norm", "layer_norm")),
+    ("product", ("matmul", "bmm", "baddbmm", "einsum", "mm", "rmatmul", "imatmul")),
+)
+
+
+def family(op: Op) -> str:
+    """The kind of operator."""
+    return next((name for name, names in _FAMILIES if op.name in names), "other")
+
+
+class _Known:
+    """What has been measured at one loss."""
+
+    __slots__ = ("clean", "dirty", "measured")
+
+    def __init__(self) -> None:
+        self.measured = self.clean = self.dirty = 0
+
+    @property
+    def open(self) -> bool:
+        return self.measured < _MEASURED and self.clean < _CLEAN and self.dirty < _DIRTY
+
+
+class DependenceWatch(Instrument):
+    """Measures dependence over batch and time."""
+
+    name = "dependence"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.trace = Trace(session)
+        self._hooks = HookWatch()
+        session.on_lift(self._hooks.take_off)
+        self._stepping = False
+        self._on = False
+        self._inputs: dict[int, torch.Tensor] = {}  # copies, for the length of a look
+        self._shapes: dict[int, tuple[int, ...]] = {}
+        self._root: int | None = None
+        self._wrapped = False
+        self._batch: tuple[int, bool] | None = None  # size by the loader, shuffled
+        self._samples: dict[int | None, _Known] = {}
+        self._steps: dict[int | None, _Known] = {}
+        self._seen_losses = 0
+        self._output: weakref.ref[torch.Tensor] | None = None
+
+    # a look
+
+    def _begin(self) -> None:
+        self._on = True
+        self.trace.clear()
+        self._hooks.put_on()
+
+    def _end(self) -> None:
+        if self._on:
+            self._on = False
+            self.trace.clear()
+            self._inputs.clear()
+            self._shapes.clear()
+            self._hooks.take_off()
+            self._seen_losses = 0
+            self._wrapped = False
+            self._output = None
+
+    def on_batch(self, event: Batch) -> None:
+        size = getattr(event.loader, "batch_size", None)
+        first = next(tensors((event.data,), 3), None)
+        self._batch = None
+        if first is None or not first.dim():
+            return
+        sampler = type(getattr(event.loader, "sampler", None)).__name__
+        if size is not None and size > 1:
+            # a collate function may put time first: only the loader's own number tells then
+            count = size if size in first.shape[:2] else first.shape[0] if first.shape[0] < size else None
+            if count is not None:
+                self._batch = (count, sampler == "RandomSampler")
+
+    def on_forward_begin(self, event: Forward) -> None:
+        if not self.session.looking or not event.grad or self._stepping:
+            return
+        if not self._on:
+            self._begin()
+        self._root = self.session.objects.root(event.root)
+        if event.root is not event.module or _is_sharded(event.root) or _is_hooked(event.root):
+            self._wrapped = True
+        for tensor in tensors((*event.args, event.kwargs), 3):
+            self._take_in(tensor)
+
+    def _take_in(self, tensor: torch.Tensor) -> int | None:
+        if tensor.requires_grad or tensor.is_sparse or tensor.is_nested or not tensor.dim() or len(self._shapes) > 32:
+            return None
+        number = len(self._shapes)
+        self._shapes[number] = tuple(tensor.shape)
+        self.trace.input(tensor, number)
+        if tensor.dim() > 1 and tensor.numel() <= _COPIED and not tensor.is_complex():
+            self._inputs[number] = tensor.detach().clone()
+        return number
+
+    def on_forward_end(self, event: Forward) -> None:
+        if self._on and isinstance(event.output, torch.Tensor) and event.output.grad_fn is not None:
+            self._output = weakref.ref(event.output)
+
+    def on_operation(self, event: Operation) -> None:
+        if self._stepping:
+            return
+        if not self._on:
+            if not event.grad:
+                return
+            self._begin()
+        if event.name == "embedding" and len(event.args) > 1 and isinstance(event.args[1], torch.Tensor):
+            ids = event.args[1]  # torch.embedding(weight, ids, ...)
+            if not self.trace.inputs_of(ids):
+                self._take_in(ids)
+        op = self.trace.add(event)
+        if op is not None and op.name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+            given = event.args
+            if len(given) > 8 and isinstance(given[0], torch.Tensor):  # input, hx, weights, ...: not packed
+                op.args = tuple(a if isinstance(a, int | float | bool) else None for a in given)
+
+    def on_step_begin(self, event: Step) -> None:
+        self._stepping = True
+        self._end()
+
+    def on_step_end(self, event: Step) -> None:
+        self._stepping = False
+
+    def on_backward_begin(self, event: Backward) -> None:
+        if not self._on:
+            return
+        output = self._output() if self._output is not None else None
+        if not self._seen_losses and output is not None and self._may_measure():
+            self._without_loss_function(event, output)
+        self._hooks.take_off()
+
+    # losses
+
+    def _may_measure(self) -> bool:
+        return not (
+            self._wrapped
+            or self._hooks.seen
+            or torch.is_anomaly_enabled()
+            or nn.modules.module._has_any_global_hook()
+            or torch._C._len_torch_dispatch_stack()
+        )
+
+    def on_loss_end(self, event: LossCall) -> None:
+        if not self._on or not event.grad or len(event.args) < 2:
+            return
+        prediction, target = event.args[0], event.args[1]
+        if not isinstance(prediction, torch.Tensor) or not isinstance(target, torch.Tensor):
+            return
+        if prediction.grad_fn is None or target.requires_grad or not prediction.is_floating_point():
+            return
+        self._seen_losses += 1
+        if self._seen_losses > 4 or not target.dim() or not self._may_measure():
+            return
+        samples = self._samples.setdefault(event.site, _Known())
+        steps = self._steps.setdefault(event.site, _Known())
+        if not samples.open and not steps.open:
+            return
+        graph: Influence | None = None
+        sequence = sequence_of(prediction, target, self._inputs)
+        if sequence is not None and steps.open and sequence.batch != sequence.steps:
+            graph = Influence(self.trace, prediction)
+            if graph.whole:
+                self._later_steps(event.site, steps, graph, prediction, target, sequence)
+        if samples.open:
+            self._other_samples(event.site, samples, graph, prediction, target, sequence)
+
+    def _without_loss_function(self, event: Backward, output: torch.Tensor) -> None:
+        """The program computes its loss itself: the network's output is looked at."""
+        samples = self._samples.setdefault(event.site, _Known())
+        if samples.open and self._batch is not None and output.dim() and output.shape[0] == self._batch[0]:
+            self._other_samples(event.site, samples, None, output, None, None)
+
+    # later steps
+
+    def _later_steps(
+        self,
+        site: int | None,
+        known: _Known,
+        graph: Influence,
+        prediction: torch.Tensor,
+        target: torch.Tensor,
+        found: Sequence,
+    ) -> None:
+        known.measured += 1
+        sample = found.batch // 2
+        last = min(found.length, found.steps - 1) - 1
+        step = _a_valid_step(target, found, sample, max(0, last // (2 + known.measured % 2)))
+        if step is None or step >= last + 1:
+            return
+        shape = tuple(prediction.shape)
+        vector = torch.zeros_like(prediction, memory_format=torch.contiguous_format).detach()
+        if prediction.dim() == 3 and prediction.shape != target.shape:
+            vector[sample, :, step] = probe_vector((shape[1],), prediction)
+        elif prediction.dim() == 2 and shape[0] == found.batch * found.length:
+            vector[found.row(sample, step)] = probe_vector((shape[1],), prediction)
+        else:
+            part = vector[step, sample] if found.time_first else vector[sample, step]
+            part.copy_(probe_vector(tuple(part.shape), prediction))
+        sizes = {found.steps, found.length}
+
+        def axis(shape: tuple[int, ...]) -> tuple[int, int | None] | None:
+            if len(shape) > 1 and shape[0] == found.batch and shape[1] in sizes:
+                return 1, sample
+            if len(shape) > 1 and shape[1] == found.batch and shape[0] in sizes:
+                return 0, sample
+            at = [i for i, d in enumerate(shape) if d in sizes]
+            return (at[0], None) if len(at) == 1 and len(shape) > 1 else None
+
+        within = graph.entering(frozenset((found.input,)))
+        values = graph.measure(vector, axis, within)
+        if values is None:
+            return
+        cause = graph.cause(values, lambda index, size: index <= step)
+        if found.shift == 0:
+            arrives = [row for point, row in values.items() if graph.ops[point].enters]
+            own = any(row[step] > 0 for row in arrives if len(row) > step)
+            earlier = any(v > 0 for row in arrives for v in row[:step])
+            if cause is None and own and earlier:
+                self._keep_copy(site, known, found, step)
+            else:
+                known.clean += 1
+            return
+        if cause is None:
+            known.clean += bool(values)
+            return
+        if any(op.name in _NORMS for op in cause.ops):
+            return
+        culprit = self._time_culprit(cause)
+        known.dirty += 1
+        reads = self.run.dependence.future_reads
+        for read in reads:
+            if (read.site, read.culprit.site, read.culprit.operator) == (site, culprit.site, culprit.operator):
+                read.times += 1
+                return
+        reads.append(
+            FutureRead(
+                root=self._root,
+                position=step,
+                length=found.steps,
+                reached=cause.reached,
+                strength=min(cause.strength, 1e6),
+                culprit=culprit,
+                site=site,
+                first_step=self.session.step,
+            )
+        )
+
+    def _keep_copy(self, site: int | None, known: _Known, found: Sequence, step: int) -> None:
+        known.dirty += 1
+        for read in self.run.dependence.future_reads:
+            if read.copies and read.site == site:
+                read.times += 1
+                return
+        self.run.dependence.future_reads.append(
+            FutureRead(
+                root=self._root,
+                position=step,
+                length=found.steps,
+                reached=0,
+                strength=0.0,
+                culprit=Culprit("loss", "other", site),
+                copies=True,
+                site=site,
+                first_step=self.session.step,
+            )
+        )
+
+    def _time_culprit(self, cause: Cause) -> Culprit:
+        masks = [op for op in cause.ops if op.masked and op.name in _MASKING]
+        if masks:
+            op = masks[0]
+            # off by a few: the mask was made wrongly; all of the future open: it was applied wrongly
+            off = cause.reached <= 2 and op.mask is not None
+            return Culprit(op.name, "mask", op.mask if off else op.site)
+        for wanted in ("recurrent", "softmax", "attention", "convolution", "reduction", "reshape", "product"):
+            for op in cause.ops:
+                if family(op) == wanted:
+                    return self._culprit(op, wanted)
+        op = cause.ops[0] if cause.ops else None
+        return Culprit(op.name if op else "", "other", op.site if op else None)
+
+    def _culprit(self, op: Op, kind: str) -> Culprit:
+        return Culprit(op.name, kind, op.site, op.made_site, op.layer)
+
+    # other samples
+
+    def _other_samples(
+        self,
+        site: int | None,
+        known: _Known,
+        graph: Influence | None,
+        prediction: torch.Tensor,
+        target: torch.Tensor | None,
+        found: Sequence | None,
+    ) -> None:
+        batch, where = self._batch_of(prediction, target, found)
+        if batch is None or batch < 3:
+            return
+        if any(len(s) > 1 and s[0] == batch and s[1] == batch for s in self._shapes.values()):
+            return
+        graph = graph if graph is not None else Influence(self.trace, prediction)
+        if not graph.whole:
+            return
+        known.measured += 1
+        sample = (batch // 2 + known.measured) % batch
+        vector = torch.zeros_like(prediction, memory_format=torch.contiguous_format).detach()
+        if prediction.shape[0] == batch:
+            vector[sample] = probe_vector(tuple(prediction.shape[1:]), prediction)
+        else:
+            count = prediction.shape[0] // batch
+            rows = (
+                vector.view(count, batch, -1)[:, sample] if where == "time" else vector.view(batch, count, -1)[sample]
+            )
+            rows.copy_(probe_vector(tuple(rows.shape), prediction))
+
+        def axis(shape: tuple[int, ...]) -> tuple[int, int | None] | None:
+            if shape and shape[0] == batch and not (len(shape) == 2 and shape[1] == batch):
+                return 0, None
+            at = [i for i, d in enumerate(shape) if d == batch]
+            return (at[0], None) if len(at) == 1 else None
+
+        for _ in range(_BELOW):
+            within = graph.entering()
+            values = graph.measure(vector, axis, within)
+            if values is None:
+                return
+            cause = graph.cause(values, lambda index, size: index == sample)
+            if cause is None:
+                known.clean += bool(values)
+                return
+            if not any(op.name in _NORMS for op in cause.ops):
+                break
+            shape = graph.shapes[cause.below]
+            at = axis(shape)
+            if at is None:
+                return
+            graph = Influence(self.trace, cause.below)
+            if not graph.whole:
+                return
+            vector = torch.zeros(shape, dtype=prediction.dtype, device=prediction.device)
+            vector.select(at[0], sample).copy_(
+                probe_vector(tuple(d for i, d in enumerate(shape) if i != at[0]), prediction)
+            )
+        else:
+            return
+        self._keep_mixing(site, known, cause, batch)
+
+    def _batch_of(
+        self, prediction: torch.Tensor, target: torch.Tensor | None, found: Sequence | None
+    ) -> tuple[int | None, str]:
+        """Size of the batch, and whether rows of a flattened prediction go by "sample" or by "time"."""
+        leading = {s[0] for s in self._shapes.values()}
+        loader = self._batch[0] if self._batch is not None else None
+        if found is not None:
+            if prediction.shape[0] == found.batch and not found.time_first:
+                return found.batch, "sample"
+            if prediction.dim() == 2 and prediction.shape[0] == found.batch * found.length:
+                return found.batch, "time" if found.time_first else "sample"
+            return None, ""
+        size = prediction.shape[0] if prediction.dim() else 0
+        if target is not None and target.dim() and target.shape[0] != size:
+            return None, ""
+        if size not in leading:
+            return None, ""
+        if loader is not None:
+            return (size, "sample") if loader == size else (None, "")
+        # without a loader only one target for each sample says that the first axis is the batch
+        if target is None or target.numel() != size:
+            return None, ""
+        return size, "sample"
+
+    def _keep_mixing(self, site: int | None, known: _Known, cause: Cause, batch: int) -> None:
+        known.dirty += 1
+        culprit = self._sample_culprit(cause)
+        if culprit is None:
+            return
+        loader = self._batch is not None and self._batch[0] == batch
+        for mixing in self.run.dependence.mixings:
+            if (mixing.site, mixing.culprit.site, mixing.culprit.operator) == (site, culprit.site, culprit.operator):
+                mixing.times += 1
+                return
+        self.run.dependence.mixings.append(
+            SampleMixing(
+                root=self._root,
+                samples=batch,
+                reached=cause.reached,
+                strength=min(cause.strength, 1e6),
+                culprit=culprit,
+                evidence="loader" if loader else "targets",
+                site=site,
+                first_step=self.session.step,
+            )
+        )
+        self._joined(cause, culprit, batch)
+
+    def _sample_culprit(self, cause: Cause) -> Culprit | None:
+        layers = self.run.ledger.parameters
+        for wanted in ("recurrent", "reshape", "softmax", "attention", "product"):
+            for op in cause.ops:
+                if family(op) != wanted:
+                    continue
+                culprit = self._culprit(op, wanted)
+                if wanted in ("softmax", "attention", "product"):
+                    # within an attention layer of torch's own all operators are called from the user's one line
+                    for other in cause.ops:
+                        for number in other.parameters:
+                            record = layers[number]
+                            if record.module_class == "MultiheadAttention" and other.site == op.site:
+                                culprit.family, culprit.layer = "attention layer", record.module_class
+                                culprit.made_site = record.made_site
+                    if culprit.layer in _ATTENTION_LAYERS:
+                        culprit.family = "attention layer"
+                return culprit
+        return None
+
+    def _joined(self, cause: Cause, culprit: Culprit, batch: int) -> None:
+        """The layer that mixes was given what a stack or cat has put together with time first."""
+        for op in cause.ops:
+            parts = op.from_parts
+            if culprit.family in ("recurrent", "attention layer") and parts is not None and parts.sizes:
+                self.run.dependence.joinings.append(
+                    Joining(
+                        parts.name,
+                        parts.site,
+                        self._root,
+                        "batch-as-time",
+                        len(parts.sizes),
+                        list(parts.sizes[0]),
+                        list(parts.shape),
+                        batch,
+                        culprit.layer,
+                        culprit.site,
+                        first_step=self.session.step,
+                    )
+                )
+                return
+
+
+_MASKING = (
+    "masked_fill",
+    "masked_fill_",
+    "where",
+    "add",
+    "iadd",
+    "mul",
+    "sub",
+    "scaled_dot_product_attention",
+    "baddbmm",
+)
+_ATTENTION_LAYERS = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder")
+
+
+def _a_valid_step(target: torch.Tensor, found: Sequence, sample: int, wanted: int) -> int | None:
+    """A step at or before the wanted one whose target counts."""
+    if target.is_floating_point():
+        return wanted
+    flat = (
+        target.reshape(found.length, found.batch)[:, sample]
+        if found.time_first
+        else target.reshape(found.batch, found.length)[sample]
+    )
+    row = flat.tolist()
+    for step in [*range(wanted, -1, -1), *range(wanted + 1, len(row) - 1)]:
+        if row[step] >= 0:
+            return step
+    return None
+
+
+def _is_sharded(root: nn.Module) -> bool:
+    return any("FSDP" in kind.__name__ or "FullySharded" in kind.__name__ for kind in type(root).__mro__)
+
+
+def _is_hooked(root: nn.Module) -> bool:
+    """Whether any layer has hooks for the backward: a gradient taken by us would call them."""
+    from torchcaliper.run import walk
+
+    return any(m._backward_hooks or m._backward_pre_hooks for m in walk.modules(root))
