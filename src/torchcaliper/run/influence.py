@@ -22,7 +22,7 @@ _LEAST = 1e-5
 
 Point = tuple[Any, int]
 #: shape of an intermediate -> the axis that counts, and indices on other axes to stay at; None: not known
-Axis = Callable[[tuple[int, ...]], "tuple[int, int | None] | None"]
+Axis = Callable[[tuple[int, ...], Op], "tuple[int, int | None] | None"]
 
 
 class Influence:
@@ -36,6 +36,16 @@ class Influence:
         self.edges: dict[Any, list[Point]] = {}
         self.whole = self._walk()
         self._leading = self._leading_in()
+
+    def shape_at_start(self) -> tuple[int, ...]:
+        """Shape of the output."""
+        return tuple(self.start[0]._input_metadata[self.start[1]].shape)
+
+    def dtype_at_start(self) -> torch.dtype:
+        """Type of the output."""
+        found = self.start[0]._input_metadata[self.start[1]].dtype
+        assert isinstance(found, torch.dtype)
+        return found
 
     def _walk(self) -> bool:
         """Walk the graph; False where it cannot be used: the program's own functions or hooks are in it."""
@@ -96,7 +106,7 @@ class Influence:
 
     def measure(self, vector: torch.Tensor, axis: Axis, within: set[Any]) -> dict[Point, list[float]] | None:
         """Per noted node: the largest gradient at each index of its axis. None: it cannot be measured."""
-        wanted = [p for p in self.ops if p != self.start and p[0] in within and axis(self.shapes[p]) is not None]
+        wanted = [p for p in self.ops if p != self.start and p[0] in within and axis(self.shapes[p], self.ops[p]) is not None]
         if not wanted or sum(_size(self.shapes[p]) for p in wanted) > _VALUES:
             return None
         edges = [GradientEdge(*p) for p in wanted]
@@ -111,7 +121,7 @@ class Influence:
         found: dict[Point, list[float]] = {}
         with torch.no_grad():
             for point, gradient in zip(wanted, gradients, strict=True):
-                where = axis(self.shapes[point])
+                where = axis(self.shapes[point], self.ops[point])
                 if (
                     gradient is None
                     or where is None
@@ -153,14 +163,15 @@ class Influence:
         while queue:
             point, path = queue.pop(0)
             for following in self.edges.get(point[0], ()):
-                if following in seen:
-                    continue
-                seen.add(following)
                 op = self.ops.get(following)
                 if following in dirty:
                     first = first or following
                     region += [o for o in path if o not in region]
-                elif following in values:
+                    continue
+                if following in seen:
+                    continue
+                seen.add(following)
+                if following in values:
                     queue.append((following, (op,) if op is not None else ()))
                 else:
                     queue.append((following, (*path, op) if op is not None and len(path) < 64 else path))

@@ -21,6 +21,7 @@ class Sequence:
     input: int  # number of the input
     shift: int  # the target at a position is the input this many steps later: 1, or 0 for a copy
     steps: int  # length of the input
+    channels: bool = False  # (batch, channels, time)
 
     def row(self, sample: int, step: int) -> int:
         """The row of a prediction in the flattened loss."""
@@ -35,6 +36,11 @@ def sequence_of(prediction: torch.Tensor, target: torch.Tensor, inputs: dict[int
         for time_first in (False, True):
             found = _compare(target, given.transpose(0, 1) if time_first else given, number, time_first)
             if found is not None and _fits(prediction, found, target):
+                return found
+        if target.is_floating_point() and given.dim() == 3 and target.dim() == 3 and prediction.shape == target.shape:
+            found = _compare(target.transpose(1, 2), given.transpose(1, 2), number, False)
+            if found is not None:
+                found.channels = True
                 return found
     return None
 

@@ -72,7 +72,8 @@ class Regrouping:
     before: list[int] = field(default_factory=list)
     after: list[int] = field(default_factory=list)
     kind: str = ""  # "exchanged", "heads", "rows", "batch"
-    learned: bool = True  # what was reshaped was computed from parameters
+    torn: bool = False  # an axis ends where no splitting of the old ones gives an end: it can only be a mixture
+    moves_batch: bool = False  # the batch is among the axes exchanged
     times: int = 1
     first_step: int = 0
 

@@ -38,6 +38,11 @@ def _differing(before: Shape, after: Shape) -> tuple[Shape, Shape]:
     return tuple(s[2] for s in old if s not in kept), tuple(s[2] for s in new if s not in kept)
 
 
+def moved(before: Shape, after: Shape) -> Shape:
+    """Sizes of the old axes that are not at their place in the new shape."""
+    return _differing(tuple(d for d in before if d != 1), tuple(d for d in after if d != 1))[0]
+
+
 def is_torn(before: Shape, after: Shape) -> bool:
     """Whether an axis of the new shape ends amid one of the old, at no divisor of it: no way of splitting gives it."""
     old = _spans(before)

@@ -20,7 +20,9 @@ from torchcaliper.run.frames import locals_of
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
 
-_KEY = "torchcaliper look"
+_KEY, _OUTPUT = "torchcaliper look", "torchcaliper output"
+#: nodes between a loss and the network's output
+_NEAR = 200
 #: operators of one look that are noted; an unrolled loop may have any number
 _MOST = 20_000
 #: operators whose layer is looked for on the stack
@@ -101,7 +103,7 @@ class Trace:
         op = Op(event.name.strip("_"), event.site)
         op.shape = tuple(results[0].shape)
         op.sizes = tuple(tuple(t.shape) for t in given)
-        op.args = tuple(a if isinstance(a, int | float | bool) else None for a in event.args)
+        op.args = tuple(_plain(a) for a in event.args)
         inputs: frozenset[int] = frozenset()
         for tensor in given:
             if not tensor.requires_grad:
@@ -163,6 +165,27 @@ class Trace:
                         op.layer = type(layer).__name__
             frame = frame.f_back  # type: ignore[assignment]
 
+    def mark_output(self, output: torch.Tensor) -> None:
+        """`output` is what the program's network gave."""
+        if output.grad_fn is not None:
+            output.grad_fn.metadata[_OUTPUT] = (self._look, output.output_nr)
+
+    def output_below(self, loss: torch.Tensor) -> tuple[Any, int] | None:
+        """The node of the network's output in the graph of a loss."""
+        stack, seen = [loss.grad_fn], {loss.grad_fn}
+        while stack and len(seen) < _NEAR:
+            node = stack.pop(0)
+            if node is None:
+                continue
+            note = node.metadata.get(_OUTPUT)
+            if note is not None and note[0] == self._look:
+                return node, note[1]
+            for following, _ in node.next_functions:
+                if following is not None and following not in seen:
+                    seen.add(following)
+                    stack.append(following)
+        return None
+
     def at(self, node: Any, number: int) -> Op | None:
         """The operator that made output `number` of a node, if it was noted in this look."""
         notes = node.metadata.get(_KEY)
@@ -178,6 +201,12 @@ _VIEWS = frozenset(
         *("movedim", "swapaxes", "t", "getitem", "to", "float", "dropout", "relu"),
     }
 )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, int | float | str):
+        return value
+    return tuple(value) if isinstance(value, tuple | list) and all(isinstance(v, int) for v in value) else None
 
 
 def tensors(values: Any, depth: int = 2) -> Iterator[torch.Tensor]:

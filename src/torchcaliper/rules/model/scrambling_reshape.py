@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
-from torchcaliper.run.record_dependence import Regrouping
+from torchcaliper.run.record_dependence import Regrouping, SampleMixing
 
 #: seen in so many steps
 _TIMES = 2
@@ -53,15 +53,18 @@ class ScramblingReshape(Rule):
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
         for made in run.dependence.regroupings:
-            if made.times >= _TIMES:
-                yield self._tell(run, made)
+            if made.times < _TIMES:
+                continue
+            mixed = [
+                m
+                for m in run.dependence.mixings
+                if m.culprit.site == made.site and m.culprit.family == "reshape" and m.times >= _TIMES
+            ]
+            # Heads split off and merged with the batch look like an exchange when their size is that of the batch.
+            if made.torn or not made.moves_batch or mixed:
+                yield self._tell(run, made, mixed)
 
-    def _tell(self, run: Run, made: Regrouping) -> Finding:
-        mixed = [
-            m
-            for m in run.dependence.mixings
-            if m.culprit.site == made.site and m.culprit.family == "reshape" and m.times >= _TIMES
-        ]
+    def _tell(self, run: Run, made: Regrouping, mixed: list[SampleMixing]) -> Finding:
         facts = [
             evidence(
                 "one sample's output depends on {reached} other samples of its batch of {samples} from here on",

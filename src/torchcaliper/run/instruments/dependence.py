@@ -7,15 +7,15 @@ once it has been measured in two looks.
 
 from __future__ import annotations
 
-import weakref
+from math import prod
 from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
-from torchcaliper.run.events import Backward, Batch, Forward, LossCall, Operation, Step
+from torchcaliper.run.events import Backward, Forward, LoaderEpoch, LossCall, Operation, Step
 from torchcaliper.run.hooked import HookWatch
-from torchcaliper.run.influence import Cause, Influence, probe_vector
+from torchcaliper.run.influence import Axis, Cause, Influence, Point, probe_vector
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.next_step import Sequence, sequence_of
 from torchcaliper.run.record_dependence import Culprit, FutureRead, Joining, SampleMixing
@@ -34,7 +34,7 @@ _NORMS = ("batch_norm", "instance_norm", "group_norm")
 
 _FAMILIES = (
     ("recurrent", ("lstm", "gru", "rnn_tanh", "rnn_relu")),
-    ("softmax", ("softmax", "log_softmax", "softmin", "gumbel_softmax", "normalize", "norm", "vector_norm")),
+    ("softmax", ("softmax", "log_softmax", "softmin", "gumbel_softmax", "normalize", "norm", "linalg_vector_norm")),
     ("attention", ("scaled_dot_product_attention",)),
     ("convolution", ("conv1d", "conv2d", "conv3d", "conv_transpose1d")),
     ("reshape", ("view", "reshape", "view_as", "reshape_as", "unflatten")),
@@ -78,11 +78,10 @@ class DependenceWatch(Instrument):
         self._shapes: dict[int, tuple[int, ...]] = {}
         self._root: int | None = None
         self._wrapped = False
-        self._batch: tuple[int, bool] | None = None  # size by the loader, shuffled
+        self._loader: tuple[int, bool] | None = None  # size of its batches, shuffled
         self._samples: dict[int | None, _Known] = {}
         self._steps: dict[int | None, _Known] = {}
         self._seen_losses = 0
-        self._output: weakref.ref[torch.Tensor] | None = None
 
     # a look
 
@@ -100,20 +99,18 @@ class DependenceWatch(Instrument):
             self._hooks.take_off()
             self._seen_losses = 0
             self._wrapped = False
-            self._output = None
 
-    def on_batch(self, event: Batch) -> None:
+    def on_loader_epoch(self, event: LoaderEpoch) -> None:
         size = getattr(event.loader, "batch_size", None)
-        first = next(tensors((event.data,), 3), None)
-        self._batch = None
-        if first is None or not first.dim():
-            return
         sampler = type(getattr(event.loader, "sampler", None)).__name__
-        if size is not None and size > 1:
-            # a collate function may put time first: only the loader's own number tells then
-            count = size if size in first.shape[:2] else first.shape[0] if first.shape[0] < size else None
-            if count is not None:
-                self._batch = (count, sampler == "RandomSampler")
+        self._loader = (size, "Random" in sampler) if isinstance(size, int) and size > 1 else None
+
+    @property
+    def _batch(self) -> tuple[int, bool] | None:
+        """Size of the loader's batches and whether they are shuffled, if the network was given one of them."""
+        if self._loader is None or not any(self._loader[0] in s[:2] for s in self._shapes.values()):
+            return None
+        return self._loader
 
     def on_forward_begin(self, event: Forward) -> None:
         if not self.session.looking or not event.grad or self._stepping:
@@ -137,8 +134,8 @@ class DependenceWatch(Instrument):
         return number
 
     def on_forward_end(self, event: Forward) -> None:
-        if self._on and isinstance(event.output, torch.Tensor) and event.output.grad_fn is not None:
-            self._output = weakref.ref(event.output)
+        if self._on and isinstance(event.output, torch.Tensor):
+            self.trace.mark_output(event.output)
 
     def on_operation(self, event: Operation) -> None:
         if self._stepping:
@@ -151,11 +148,7 @@ class DependenceWatch(Instrument):
             ids = event.args[1]  # torch.embedding(weight, ids, ...)
             if not self.trace.inputs_of(ids):
                 self._take_in(ids)
-        op = self.trace.add(event)
-        if op is not None and op.name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-            given = event.args
-            if len(given) > 8 and isinstance(given[0], torch.Tensor):  # input, hx, weights, ...: not packed
-                op.args = tuple(a if isinstance(a, int | float | bool) else None for a in given)
+        self.trace.add(event)
 
     def on_step_begin(self, event: Step) -> None:
         self._stepping = True
@@ -167,9 +160,10 @@ class DependenceWatch(Instrument):
     def on_backward_begin(self, event: Backward) -> None:
         if not self._on:
             return
-        output = self._output() if self._output is not None else None
-        if not self._seen_losses and output is not None and self._may_measure():
-            self._without_loss_function(event, output)
+        if not self._seen_losses and len(event.tensors) == 1 and self._batch is not None and self._may_measure():
+            output = self.trace.output_below(event.tensors[0])
+            if output is not None:
+                self._without_loss_function(event, output)
         self._hooks.take_off()
 
     # losses
@@ -205,13 +199,14 @@ class DependenceWatch(Instrument):
             if graph.whole:
                 self._later_steps(event.site, steps, graph, prediction, target, sequence)
         if samples.open:
+            graph = graph if graph is not None else Influence(self.trace, prediction)
             self._other_samples(event.site, samples, graph, prediction, target, sequence)
 
-    def _without_loss_function(self, event: Backward, output: torch.Tensor) -> None:
+    def _without_loss_function(self, event: Backward, output: Point) -> None:
         """The program computes its loss itself: the network's output is looked at."""
         samples = self._samples.setdefault(event.site, _Known())
-        if samples.open and self._batch is not None and output.dim() and output.shape[0] == self._batch[0]:
-            self._other_samples(event.site, samples, None, output, None, None)
+        if samples.open:
+            self._other_samples(event.site, samples, Influence(self.trace, output), event.tensors[0], None, None)
 
     # later steps
 
@@ -234,6 +229,8 @@ class DependenceWatch(Instrument):
         vector = torch.zeros_like(prediction, memory_format=torch.contiguous_format).detach()
         if prediction.dim() == 3 and prediction.shape != target.shape:
             vector[sample, :, step] = probe_vector((shape[1],), prediction)
+        elif found.channels:
+            vector[sample, :, step] = probe_vector((shape[1],), prediction)
         elif prediction.dim() == 2 and shape[0] == found.batch * found.length:
             vector[found.row(sample, step)] = probe_vector((shape[1],), prediction)
         else:
@@ -241,13 +238,15 @@ class DependenceWatch(Instrument):
             part.copy_(probe_vector(tuple(part.shape), prediction))
         sizes = {found.steps, found.length}
 
-        def axis(shape: tuple[int, ...]) -> tuple[int, int | None] | None:
-            if len(shape) > 1 and shape[0] == found.batch and shape[1] in sizes:
-                return 1, sample
-            if len(shape) > 1 and shape[1] == found.batch and shape[0] in sizes:
-                return 0, sample
+        def axis(shape: tuple[int, ...], op: Op) -> tuple[int, int | None] | None:
             at = [i for i, d in enumerate(shape) if d in sizes]
-            return (at[0], None) if len(at) == 1 and len(shape) > 1 else None
+            if len(shape) < 2 or not at or (len(at) > 1 and op.name not in _KEEPING):
+                return None  # a square may be all pairs of steps
+            if shape[0] == found.batch and shape[1] in sizes:
+                return 1, sample
+            if shape[1] == found.batch and shape[0] in sizes:
+                return 0, sample
+            return (at[0], None) if len(at) == 1 else None
 
         within = graph.entering(frozenset((found.input,)))
         values = graph.measure(vector, axis, within)
@@ -263,6 +262,8 @@ class DependenceWatch(Instrument):
             else:
                 known.clean += 1
             return
+        if cause is None:
+            cause = _ahead_at_input(graph, values, step, found)
         if cause is None:
             known.clean += bool(values)
             return
@@ -331,90 +332,103 @@ class DependenceWatch(Instrument):
         self,
         site: int | None,
         known: _Known,
-        graph: Influence | None,
-        prediction: torch.Tensor,
+        graph: Influence,
+        like: torch.Tensor,
         target: torch.Tensor | None,
         found: Sequence | None,
     ) -> None:
-        batch, where = self._batch_of(prediction, target, found)
-        if batch is None or batch < 3:
+        if not graph.whole:
+            return
+        shape = graph.shape_at_start()
+        batch, where = self._batch_of(shape, target, found)
+        if batch is None or batch < 3 or batch in shape[1:]:
             return
         if any(len(s) > 1 and s[0] == batch and s[1] == batch for s in self._shapes.values()):
             return
-        graph = graph if graph is not None else Influence(self.trace, prediction)
-        if not graph.whole:
-            return
         known.measured += 1
         sample = (batch // 2 + known.measured) % batch
-        vector = torch.zeros_like(prediction, memory_format=torch.contiguous_format).detach()
-        if prediction.shape[0] == batch:
-            vector[sample] = probe_vector(tuple(prediction.shape[1:]), prediction)
+        vector = torch.zeros(shape, dtype=graph.dtype_at_start(), device=like.device)
+        if shape[0] == batch:
+            vector[sample] = probe_vector(shape[1:], vector)
         else:
-            count = prediction.shape[0] // batch
-            rows = (
-                vector.view(count, batch, -1)[:, sample] if where == "time" else vector.view(batch, count, -1)[sample]
-            )
-            rows.copy_(probe_vector(tuple(rows.shape), prediction))
+            count = shape[0] // batch
+            by_time = where == "time"
+            rows = vector.view(count, batch, -1)[:, sample] if by_time else vector.view(batch, count, -1)[sample]
+            rows.copy_(probe_vector(tuple(rows.shape), vector))
 
-        def axis(shape: tuple[int, ...]) -> tuple[int, int | None] | None:
-            if shape and shape[0] == batch and not (len(shape) == 2 and shape[1] == batch):
+        def axis(shape: tuple[int, ...], op: Op) -> tuple[int, int | None] | None:
+            # a square may be all pairs of samples, or their features
+            if shape and shape[0] == batch and (shape != (batch, batch) or op.name in _KEEPING):
                 return 0, None
             at = [i for i, d in enumerate(shape) if d == batch]
             return (at[0], None) if len(at) == 1 else None
 
         for _ in range(_BELOW):
-            within = graph.entering()
-            values = graph.measure(vector, axis, within)
+            values = graph.measure(vector, axis, graph.entering())
             if values is None:
                 return
             cause = graph.cause(values, lambda index, size: index == sample)
             if cause is None:
+                cause = self._reads_batch_as_time(graph, values, axis, batch)
+            if cause is None:
                 known.clean += bool(values)
                 return
             if not any(op.name in _NORMS for op in cause.ops):
-                break
+                self._keep_mixing(site, known, cause, batch)
+                return
             shape = graph.shapes[cause.below]
-            at = axis(shape)
-            if at is None:
-                return
+            at = axis(shape, graph.ops[cause.below])
             graph = Influence(self.trace, cause.below)
-            if not graph.whole:
+            if not graph.whole or at is None:
                 return
-            vector = torch.zeros(shape, dtype=prediction.dtype, device=prediction.device)
-            vector.select(at[0], sample).copy_(
-                probe_vector(tuple(d for i, d in enumerate(shape) if i != at[0]), prediction)
-            )
-        else:
-            return
-        self._keep_mixing(site, known, cause, batch)
+            vector = torch.zeros(shape, dtype=graph.dtype_at_start(), device=like.device)
+            vector.select(at[0], sample).copy_(probe_vector(tuple(d for i, d in enumerate(shape) if i != at[0]), vector))
+
+    def _reads_batch_as_time(
+        self, graph: Influence, values: dict[Point, list[float]], axis: Axis, batch: int
+    ) -> Cause | None:
+        """A recurrent layer right at the input, where no gradient can be taken before it: it mixes along its time."""
+        for point, row in values.items():
+            op = graph.ops[point]
+            if op.enters and family(op) == "recurrent" and self._reads_samples(op, batch) and max(row) > 0:
+                at, time = axis(graph.shapes[point], op), 1 if op.args[8] and len(op.sizes[0]) == 3 else 0
+                if at is not None and at[0] == time:
+                    return Cause([op], point, batch - 1, 1.0)
+        return None
 
     def _batch_of(
-        self, prediction: torch.Tensor, target: torch.Tensor | None, found: Sequence | None
+        self, shape: tuple[int, ...], target: torch.Tensor | None, found: Sequence | None
     ) -> tuple[int | None, str]:
         """Size of the batch, and whether rows of a flattened prediction go by "sample" or by "time"."""
-        leading = {s[0] for s in self._shapes.values()}
-        loader = self._batch[0] if self._batch is not None else None
         if found is not None:
-            if prediction.shape[0] == found.batch and not found.time_first:
+            if shape[0] == found.batch and not found.time_first:
                 return found.batch, "sample"
-            if prediction.dim() == 2 and prediction.shape[0] == found.batch * found.length:
+            if len(shape) == 2 and shape[0] == found.batch * found.length:
                 return found.batch, "time" if found.time_first else "sample"
             return None, ""
-        size = prediction.shape[0] if prediction.dim() else 0
+        size = shape[0] if shape else 0
+        leading = {s[0] for s in self._shapes.values() if s}
+        loader = self._batch[0] if self._batch is not None else None
         if target is not None and target.dim() and target.shape[0] != size:
             return None, ""
-        if size not in leading:
-            return None, ""
-        if loader is not None:
+        if loader is not None and size in leading:
             return (size, "sample") if loader == size else (None, "")
-        # without a loader only one target for each sample says that the first axis is the batch
+        if loader is not None and loader > 1 and not size % loader and size > loader:
+            # rows of all steps: the inputs say which of the two came first
+            laid = {s[:2] for s in self._shapes.values() if len(s) > 1}
+            ways = {(loader, size // loader): "sample", (size // loader, loader): "time"}
+            seen = [way for sizes, way in ways.items() if sizes in laid]
+            return (loader, seen[0]) if len(seen) == 1 else (None, "")
+        # without a loader only one target for each sample says how large the batch is
         if target is None or target.numel() != size:
+            return None, ""
+        if size not in leading and not any(size == s[1] for s in self._shapes.values() if len(s) > 2):
             return None, ""
         return size, "sample"
 
     def _keep_mixing(self, site: int | None, known: _Known, cause: Cause, batch: int) -> None:
         known.dirty += 1
-        culprit = self._sample_culprit(cause)
+        culprit = self._sample_culprit(cause, batch)
         if culprit is None:
             return
         loader = self._batch is not None and self._batch[0] == batch
@@ -436,12 +450,16 @@ class DependenceWatch(Instrument):
         )
         self._joined(cause, culprit, batch)
 
-    def _sample_culprit(self, cause: Cause) -> Culprit | None:
+    def _sample_culprit(self, cause: Cause, batch: int) -> Culprit | None:
         layers = self.run.ledger.parameters
         for wanted in ("recurrent", "reshape", "softmax", "attention", "product"):
             for op in cause.ops:
                 if family(op) != wanted:
                     continue
+                if wanted == "softmax" and op.sizes and prod(op.sizes[0]) == batch:
+                    return None  # a list of items that compete with each other: ranking, bags of instances
+                if wanted == "recurrent" and not self._reads_samples(op, batch):
+                    return None
                 culprit = self._culprit(op, wanted)
                 if wanted in ("softmax", "attention", "product"):
                     # within an attention layer of torch's own all operators are called from the user's one line
@@ -455,6 +473,17 @@ class DependenceWatch(Instrument):
                         culprit.family = "attention layer"
                 return culprit
         return None
+
+    def _reads_samples(self, op: Op, batch: int) -> bool:
+        """Whether a recurrent layer's time is the batch; one series without a batch may be told by the same sizes."""
+        sizes = op.sizes[0] if op.sizes else ()
+        shuffled = self._batch is not None and self._batch == (batch, True)
+        if len(op.args) <= 8 or len(sizes) not in (2, 3):
+            return False
+        if len(sizes) == 2:
+            return shuffled and sizes[0] == batch
+        time = 1 if op.args[8] else 0
+        return sizes[time] == batch and (shuffled or sizes[1 - time] not in (1, batch))
 
     def _joined(self, cause: Cause, culprit: Culprit, batch: int) -> None:
         """The layer that mixes was given what a stack or cat has put together with time first."""
@@ -479,6 +508,8 @@ class DependenceWatch(Instrument):
                 return
 
 
+#: operators that keep all axes but the last
+_KEEPING = ("linear", "embedding", "layer_norm", "dropout", "relu", "gelu", "tanh", "silu", "batch_norm")
 _MASKING = (
     "masked_fill",
     "masked_fill_",
@@ -491,6 +522,29 @@ _MASKING = (
     "baddbmm",
 )
 _ATTENTION_LAYERS = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder")
+
+
+def _ahead_at_input(graph: Influence, values: dict[Point, list[float]], step: int, found: Sequence) -> Cause | None:
+    """A layer right at the input that reads ahead: no gradient can be taken before it, but its arguments say so."""
+    for point, row in values.items():
+        op = graph.ops[point]
+        if found.input not in op.enters or not op.sizes or max(row) <= 0:
+            continue
+        if family(op) == "recurrent" and len(op.args) > 8 and op.args[7] is True:
+            return Cause([op], point, found.steps - 1 - step, 1.0)
+        if op.name == "conv1d" and op.sizes[0][-1] == found.steps:
+            last = max(i for i, v in enumerate(row) if v > 0)
+            stride, padding, dilation = (_first(op.args[i], d) if len(op.args) > i else d for i, d in ((3, 1), (4, 0), (5, 1)))
+            reach = (op.sizes[1][-1] - 1) * dilation
+            left = reach // 2 if padding == "same" else padding
+            if stride == 1 and isinstance(left, int) and last - left + reach > step:
+                return Cause([op], point, last - left + reach - step, 1.0)
+    return None
+
+
+def _first(value: object, default: int) -> object:
+    found = value[0] if isinstance(value, tuple) and value else value
+    return default if found is None else found
 
 
 def _a_valid_step(target: torch.Tensor, found: Sequence, sample: int, wanted: int) -> int | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import weakref
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,7 +14,7 @@ from torch import nn
 from torchcaliper.run.events import Batch, Forward, Operation, Step
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.record_dependence import Regrouping
-from torchcaliper.run.regrouping import exchanged
+from torchcaliper.run.regrouping import exchanged, is_torn, moved
 from torchcaliper.run.trace import tensors
 
 if TYPE_CHECKING:
@@ -91,6 +94,8 @@ class Reshapes(Instrument):
         kind = exchanged(before, after, self._batch)
         if not kind:
             return
+        if not self._is_users_own():
+            return
         self._from[id(event.result)] = (weakref.ref(event.result), before)
         key = (event.site, kind)
         known = self._seen.get(key)
@@ -109,13 +114,29 @@ class Reshapes(Instrument):
             before=list(before),
             after=list(after),
             kind=kind,
-            learned=source.requires_grad,
+            torn=is_torn(before, after),
+            moves_batch=self._batch in moved(before, after),
             first_step=self.session.step,
         )
         self._seen[key] = (record, self.session.step)
         self.run.dependence.regroupings.append(record)
 
+    def _is_users_own(self) -> bool:
+        """Whether the user's code called the operator itself: what libraries reshape is theirs to know."""
+        frame: FrameType | None = sys._getframe(2)
+        sites = self.session.sites
+        while frame is not None and sites.is_torch(frame.f_code.co_filename) and not _in_torch(frame):
+            frame = frame.f_back
+        return frame is not None and sites.is_user(frame.f_code.co_filename)
+
     @staticmethod
     def _is(known: dict[int, weakref.ref[Any]], tensor: torch.Tensor) -> bool:
         entry = known.get(id(tensor))
         return entry is not None and entry() is tensor
+
+
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+
+
+def _in_torch(frame: FrameType) -> bool:
+    return os.path.abspath(frame.f_code.co_filename).startswith(_TORCH)
