@@ -106,7 +106,9 @@ class Influence:
 
     def measure(self, vector: torch.Tensor, axis: Axis, within: set[Any]) -> dict[Point, list[float]] | None:
         """Per noted node: the largest gradient at each index of its axis. None: it cannot be measured."""
-        wanted = [p for p in self.ops if p != self.start and p[0] in within and axis(self.shapes[p], self.ops[p]) is not None]
+        wanted = [
+            p for p in self.ops if p != self.start and p[0] in within and axis(self.shapes[p], self.ops[p]) is not None
+        ]
         if not wanted or sum(_size(self.shapes[p]) for p in wanted) > _VALUES:
             return None
         edges = [GradientEdge(*p) for p in wanted]
@@ -143,7 +145,8 @@ class Influence:
     def cause(self, values: dict[Point, list[float]], allowed: Callable[[int, int], bool]) -> Cause | None:
         """Where, going back from the output, gradients first arrive at indices that are not allowed.
 
-        `allowed(index, size)`. The operators between the last place that is clean and the first that is not.
+        `allowed(index, size)`. The operators between the last place that is clean and the first that is not. None if
+        they arrive at none where inputs come in: there the axes are known, further on sizes may coincide by chance.
         """
         dirty: dict[Point, tuple[int, float]] = {}
         for point, row in values.items():
@@ -153,7 +156,7 @@ class Influence:
             if most > _LEAST * max(inside, most) and most > 0.0:
                 count = sum(v > _LEAST * max(inside, most) for v in outside)
                 dirty[point] = (count, most / max(inside, 1e-30))
-        if not dirty:
+        if not any(self.ops[point].enters for point in dirty):
             return None
         region: list[Op] = []
         first: Point | None = None

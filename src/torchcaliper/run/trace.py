@@ -29,7 +29,7 @@ _MOST = 20_000
 _OF_LAYERS = frozenset(
     {
         *("softmax", "log_softmax", "lstm", "gru", "rnn_tanh", "rnn_relu", "scaled_dot_product_attention", "bmm"),
-        *("conv1d", "conv2d", "conv3d", "baddbmm"),
+        *("conv1d", "conv2d", "conv3d", "baddbmm", "view", "reshape", "matmul"),
     }
 )
 
@@ -153,16 +153,17 @@ class Trace:
 
     def _find_layer(self, op: Op) -> None:
         """The torch layer within whose forward the operator runs: the one that the user's code called."""
-        frame = sys._getframe(3)
+        frame, told = sys._getframe(3), False
         while frame is not None and not self._session.sites.is_user(frame.f_code.co_filename):
             if frame.f_code.co_name == "forward":
                 layer = locals_of(frame).get("self")
                 if isinstance(layer, nn.Module):
+                    kind = type(layer).__name__
                     made = self._session.objects.made(layer)
-                    if made is not None and made[1] is not None:
-                        op.made_site, op.layer = made[1], type(layer).__name__
-                    if not op.layer:
-                        op.layer = type(layer).__name__
+                    if made is not None and made[1] is not None and not (told and kind not in _TOLD):
+                        told = kind in _TOLD
+                        op.made_site, op.layer = made[1], kind
+                    op.layer = op.layer or kind
             frame = frame.f_back  # type: ignore[assignment]
 
     def mark_output(self, output: torch.Tensor) -> None:
@@ -195,6 +196,10 @@ class Trace:
         return found if isinstance(found, Op) else None
 
 
+#: layers that are told what their axes mean, rather than what holds them
+_TOLD = frozenset(
+    {"MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer", "LSTM", "GRU", "RNN"}
+)
 _VIEWS = frozenset(
     {
         *("view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "contiguous", "flatten", "unflatten"),

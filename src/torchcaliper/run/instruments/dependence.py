@@ -7,6 +7,7 @@ once it has been measured in two looks.
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from torchcaliper.run.influence import Axis, Cause, Influence, Point, probe_vect
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.next_step import Sequence, sequence_of
 from torchcaliper.run.record_dependence import Culprit, FutureRead, Joining, SampleMixing
+from torchcaliper.run.regrouping import exchanged, is_torn
 from torchcaliper.run.trace import Op, Trace, tensors
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ _COPIED = 1 << 21
 _MEASURED, _CLEAN, _DIRTY = 8, 2, 3
 #: BatchNorm layers that are gone below in one measurement
 _BELOW = 3
+#: cats that are remembered for a loss that fails on their number of rows
+_ROWS = 64
 _NORMS = ("batch_norm", "instance_norm", "group_norm")
 
 _FAMILIES = (
@@ -82,6 +86,8 @@ class DependenceWatch(Instrument):
         self._samples: dict[int | None, _Known] = {}
         self._steps: dict[int | None, _Known] = {}
         self._seen_losses = 0
+        self._rows: list[Op] = []  # cats of equal tensors along their first axis
+        self._failures = 0
 
     # a look
 
@@ -148,10 +154,15 @@ class DependenceWatch(Instrument):
             ids = event.args[1]  # torch.embedding(weight, ids, ...)
             if not self.trace.inputs_of(ids):
                 self._take_in(ids)
-        self.trace.add(event)
+        op = self.trace.add(event)
+        if op is not None and op.name in ("cat", "concat", "concatenate") and len(self._rows) < _ROWS:
+            dim = event.kwargs.get("dim", event.args[1] if len(event.args) > 1 else 0)
+            if dim == 0 and len(set(op.sizes)) == 1 and len(op.sizes) > 1 and op.sizes[0]:
+                self._rows.append(op)
 
     def on_step_begin(self, event: Step) -> None:
         self._stepping = True
+        self._rows.clear()
         self._end()
 
     def on_step_end(self, event: Step) -> None:
@@ -165,6 +176,33 @@ class DependenceWatch(Instrument):
             if output is not None:
                 self._without_loss_function(event, output)
         self._hooks.take_off()
+
+    def refresh(self) -> None:
+        for failure in self.run.failures[self._failures :]:
+            if failure.call == "loss" and self._rows:
+                numbers = {int(n) for n in re.findall(r"\d+", failure.message)}
+                for op in self._rows:
+                    if {op.shape[0], op.sizes[0][0]} <= numbers:
+                        self._multiplied(op, failure.site)
+                        break
+        self._failures = len(self.run.failures)
+
+    def _multiplied(self, op: Op, site: int | None) -> None:
+        self.run.dependence.joinings.append(
+            Joining(
+                op.name,
+                op.site,
+                self._root,
+                "batch-multiplied",
+                len(op.sizes),
+                list(op.sizes[0]),
+                list(op.shape),
+                op.sizes[0][0],
+                "",
+                site,
+                first_step=self.session.step,
+            )
+        )
 
     # losses
 
@@ -240,12 +278,16 @@ class DependenceWatch(Instrument):
 
         def axis(shape: tuple[int, ...], op: Op) -> tuple[int, int | None] | None:
             at = [i for i, d in enumerate(shape) if d in sizes]
+            if op.enters and op.name not in _KEEPING + _CONVOLUTIONS + _RECURRENT:
+                return None
             if len(shape) < 2 or not at or (len(at) > 1 and op.name not in _KEEPING):
                 return None  # a square may be all pairs of steps
             if shape[0] == found.batch and shape[1] in sizes:
                 return 1, sample
             if shape[1] == found.batch and shape[0] in sizes:
                 return 0, sample
+            if op.enters and not (found.channels and shape[0] == found.batch and at[0] == len(shape) - 1):
+                return None
             return (at[0], None) if len(at) == 1 else None
 
         within = graph.entering(frozenset((found.input,)))
@@ -356,12 +398,22 @@ class DependenceWatch(Instrument):
             rows = vector.view(count, batch, -1)[:, sample] if by_time else vector.view(batch, count, -1)[sample]
             rows.copy_(probe_vector(tuple(rows.shape), vector))
 
+        steps = {d for s in self._shapes.values() for d in s[:2] if d != batch}
+
         def axis(shape: tuple[int, ...], op: Op) -> tuple[int, int | None] | None:
-            # a square may be all pairs of samples, or their features
-            if shape and shape[0] == batch and (shape != (batch, batch) or op.name in _KEEPING):
-                return 0, None
-            at = [i for i, d in enumerate(shape) if d == batch]
-            return (at[0], None) if len(at) == 1 else None
+            given = op.sizes[1 if op.name == "embedding" and len(op.sizes) > 1 else 0] if op.sizes else ()
+            if op.enters and op.name not in _KEEPING + _CONVOLUTIONS + _RECURRENT:
+                return None
+            for at in (0, 1):
+                if len(shape) <= at + (1 if at else 0) or shape[at] != batch:
+                    continue
+                if op.enters and (len(given) <= at or given[at] != batch or (at and given[0] != shape[0])):
+                    continue
+                if at and (shape[0] == batch or shape[0] not in steps):
+                    continue
+                # a square may be all pairs of samples, or their features
+                return None if shape == (batch, batch) and op.name not in _KEEPING else (at, None)
+            return None
 
         for _ in range(_BELOW):
             values = graph.measure(vector, axis, graph.entering())
@@ -374,7 +426,7 @@ class DependenceWatch(Instrument):
                 known.clean += bool(values)
                 return
             if not any(op.name in _NORMS for op in cause.ops):
-                self._keep_mixing(site, known, cause, batch)
+                self._keep_mixing(site, known, cause, graph.ops.get(cause.below), batch)
                 return
             shape = graph.shapes[cause.below]
             at = axis(shape, graph.ops[cause.below])
@@ -382,7 +434,9 @@ class DependenceWatch(Instrument):
             if not graph.whole or at is None:
                 return
             vector = torch.zeros(shape, dtype=graph.dtype_at_start(), device=like.device)
-            vector.select(at[0], sample).copy_(probe_vector(tuple(d for i, d in enumerate(shape) if i != at[0]), vector))
+            vector.select(at[0], sample).copy_(
+                probe_vector(tuple(d for i, d in enumerate(shape) if i != at[0]), vector)
+            )
 
     def _reads_batch_as_time(
         self, graph: Influence, values: dict[Point, list[float]], axis: Axis, batch: int
@@ -426,7 +480,7 @@ class DependenceWatch(Instrument):
             return None, ""
         return size, "sample"
 
-    def _keep_mixing(self, site: int | None, known: _Known, cause: Cause, batch: int) -> None:
+    def _keep_mixing(self, site: int | None, known: _Known, cause: Cause, below: Op | None, batch: int) -> None:
         known.dirty += 1
         culprit = self._sample_culprit(cause, batch)
         if culprit is None:
@@ -448,30 +502,23 @@ class DependenceWatch(Instrument):
                 first_step=self.session.step,
             )
         )
-        self._joined(cause, culprit, batch)
+        self._joined(cause, below, culprit, batch)
 
     def _sample_culprit(self, cause: Cause, batch: int) -> Culprit | None:
-        layers = self.run.ledger.parameters
-        for wanted in ("recurrent", "reshape", "softmax", "attention", "product"):
+        for op in cause.ops:
+            if family(op) == "recurrent" and self._reads_samples(op, batch):
+                return self._culprit(op, "recurrent")
+        for op in cause.ops:
+            if op.layer in _ATTENTION_LAYERS:
+                return self._culprit(op, "attention layer")
+        for wanted in ("reshape", "softmax", "attention", "product"):
             for op in cause.ops:
-                if family(op) != wanted:
-                    continue
-                if wanted == "softmax" and op.sizes and prod(op.sizes[0]) == batch:
-                    return None  # a list of items that compete with each other: ranking, bags of instances
-                if wanted == "recurrent" and not self._reads_samples(op, batch):
-                    return None
-                culprit = self._culprit(op, wanted)
-                if wanted in ("softmax", "attention", "product"):
-                    # within an attention layer of torch's own all operators are called from the user's one line
-                    for other in cause.ops:
-                        for number in other.parameters:
-                            record = layers[number]
-                            if record.module_class == "MultiheadAttention" and other.site == op.site:
-                                culprit.family, culprit.layer = "attention layer", record.module_class
-                                culprit.made_site = record.made_site
-                    if culprit.layer in _ATTENTION_LAYERS:
-                        culprit.family = "attention layer"
-                return culprit
+                if family(op) == wanted:
+                    if wanted == "reshape" and not _scrambles(op, batch):
+                        continue
+                    if wanted == "softmax" and op.sizes and prod(op.sizes[0]) == batch:
+                        return None  # a list of items that compete with each other: ranking, bags of instances
+                    return self._culprit(op, wanted)
         return None
 
     def _reads_samples(self, op: Op, batch: int) -> bool:
@@ -480,14 +527,16 @@ class DependenceWatch(Instrument):
         shuffled = self._batch is not None and self._batch == (batch, True)
         if len(op.args) <= 8 or len(sizes) not in (2, 3):
             return False
-        if len(sizes) == 2:
-            return shuffled and sizes[0] == batch
-        time = 1 if op.args[8] else 0
-        return sizes[time] == batch and (shuffled or sizes[1 - time] not in (1, batch))
+        time = 1 if op.args[8] and len(sizes) == 3 else 0
+        parts = op.from_parts
+        if sizes[1 - time] == 1 or len(sizes) == 2:  # one series, as a layer takes it that is given two axes
+            joined = parts is not None and parts.name != "stack" and parts.sizes[0][0] == batch < sizes[time]
+            return joined or (shuffled and sizes[time] == batch)
+        return sizes[time] == batch != sizes[1 - time]
 
-    def _joined(self, cause: Cause, culprit: Culprit, batch: int) -> None:
+    def _joined(self, cause: Cause, below: Op | None, culprit: Culprit, batch: int) -> None:
         """The layer that mixes was given what a stack or cat has put together with time first."""
-        for op in cause.ops:
+        for op in [*cause.ops, below] if below is not None else cause.ops:
             parts = op.from_parts
             if culprit.family in ("recurrent", "attention layer") and parts is not None and parts.sizes:
                 self.run.dependence.joinings.append(
@@ -510,6 +559,8 @@ class DependenceWatch(Instrument):
 
 #: operators that keep all axes but the last
 _KEEPING = ("linear", "embedding", "layer_norm", "dropout", "relu", "gelu", "tanh", "silu", "batch_norm")
+_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+_CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _MASKING = (
     "masked_fill",
     "masked_fill_",
@@ -521,7 +572,19 @@ _MASKING = (
     "scaled_dot_product_attention",
     "baddbmm",
 )
-_ATTENTION_LAYERS = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder")
+_ATTENTION_LAYERS = (
+    "Transformer",
+    "TransformerDecoder",
+    "MultiheadAttention",
+    "TransformerEncoderLayer",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+)
+
+
+def _scrambles(op: Op, batch: int) -> bool:
+    """Whether a reshape does more than split axes and merge neighbours."""
+    return bool(op.sizes) and (is_torn(op.sizes[0], op.shape) or bool(exchanged(op.sizes[0], op.shape, batch)))
 
 
 def _ahead_at_input(graph: Influence, values: dict[Point, list[float]], step: int, found: Sequence) -> Cause | None:
@@ -534,7 +597,9 @@ def _ahead_at_input(graph: Influence, values: dict[Point, list[float]], step: in
             return Cause([op], point, found.steps - 1 - step, 1.0)
         if op.name == "conv1d" and op.sizes[0][-1] == found.steps:
             last = max(i for i, v in enumerate(row) if v > 0)
-            stride, padding, dilation = (_first(op.args[i], d) if len(op.args) > i else d for i, d in ((3, 1), (4, 0), (5, 1)))
+            stride, padding, dilation = (
+                _first(op.args[i], d) if len(op.args) > i else d for i, d in ((3, 1), (4, 0), (5, 1))
+            )
             reach = (op.sizes[1][-1] - 1) * dilation
             left = reach // 2 if padding == "same" else padding
             if stride == 1 and isinstance(left, int) and last - left + reach > step:

@@ -78,6 +78,8 @@ class Reshapes(Instrument):
         padded = self._is(self._padded, source)
         if padded and name in _PASSING:
             self._padded[id(event.result)] = weakref.ref(event.result)
+        if not event.result.requires_grad and self._is(self._data, source):
+            self._data[id(event.result)] = weakref.ref(event.result)
         if name not in _RESHAPES or padded or isinstance(source, nn.Parameter):
             return
         if not source.requires_grad and not self._is(self._data, source):
