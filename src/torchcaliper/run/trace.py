@@ -123,9 +123,10 @@ class Trace:
                 continue
             op.enters = inputs
             self._remember(result, frozenset(), op)
-            notes = node.metadata.get(_KEY)
+            metadata: Any = node.metadata
+            notes = metadata.get(_KEY)
             if notes is None or notes[0] != self._look:
-                notes = node.metadata[_KEY] = (self._look, {})
+                notes = metadata[_KEY] = (self._look, {})
             notes[1].setdefault(result.output_nr, op)
         return op
 
@@ -169,7 +170,8 @@ class Trace:
     def mark_output(self, output: torch.Tensor) -> None:
         """`output` is what the program's network gave."""
         if output.grad_fn is not None:
-            output.grad_fn.metadata[_OUTPUT] = (self._look, output.output_nr)
+            metadata: Any = output.grad_fn.metadata
+            metadata[_OUTPUT] = (self._look, output.output_nr)
 
     def output_below(self, loss: torch.Tensor) -> tuple[Any, int] | None:
         """The node of the network's output in the graph of a loss."""
@@ -178,7 +180,8 @@ class Trace:
             node = stack.pop(0)
             if node is None:
                 continue
-            note = node.metadata.get(_OUTPUT)
+            metadata: Any = node.metadata
+            note = metadata.get(_OUTPUT)
             if note is not None and note[0] == self._look:
                 return node, note[1]
             for following, _ in node.next_functions:

@@ -20,7 +20,9 @@ torch.manual_seed(0)
 net = Tags()
 optimizer = torch.optim.Adam(net.parameters())
 criterion = nn.CrossEntropyLoss()
-for words, tags in DataLoader(TensorDataset(torch.randint(0, 30, (160, 12)), torch.randint(0, 6, (160, 12))), 16, shuffle=True):
+for words, tags in DataLoader(
+    TensorDataset(torch.randint(0, 30, (160, 12)), torch.randint(0, 6, (160, 12))), 16, shuffle=True
+):
     loss = criterion(net(words).view(-1, 6), tags.view(-1))
     optimizer.zero_grad()
     loss.backward()

@@ -22,7 +22,9 @@ class Left(nn.Module):
 
 
 torch.manual_seed(0)
-net = nn.Sequential(nn.Conv1d(3, 8, 3, padding=2), Cut(2), nn.ReLU(), nn.Conv1d(8, 8, 3, padding=4, dilation=2), Cut(4), Left())
+net = nn.Sequential(
+    nn.Conv1d(3, 8, 3, padding=2), Cut(2), nn.ReLU(), nn.Conv1d(8, 8, 3, padding=4, dilation=2), Cut(4), Left()
+)
 optimizer = torch.optim.Adam(net.parameters())
 for step in range(8):
     series = torch.randn(6, 3, 21).cumsum(-1)

@@ -1,4 +1,4 @@
-# line: 12
+# line: 11
 import torch
 from torch import nn
 
@@ -7,8 +7,7 @@ conv, out = nn.Conv1d(6, 16, 3), nn.Linear(16, 3)
 optimizer = torch.optim.Adam([*conv.parameters(), *out.parameters()])
 for step in range(8):
     x = torch.randn(12, 24, 6)
-    h = conv(nn.functional.relu(x * 1.5).reshape(12, 6, 24)) if step < 0 else conv(torch.reshape(nn.functional.layer_norm(x, (6,)), (12, 6, 24)))
-    maps = torch.relu(h)
+    maps = torch.relu(conv(x.transpose(1, 2)))
     steps = maps.view(12, 22, 16)
     loss = nn.functional.cross_entropy(out(steps).mean(1), torch.randint(0, 3, (12,)))
     optimizer.zero_grad()

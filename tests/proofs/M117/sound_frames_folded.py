@@ -5,7 +5,11 @@ from torch import nn
 class Video(nn.Module):
     def __init__(self):
         super().__init__()
-        self.frame, self.lstm, self.out = nn.Conv2d(3, 8, 3), nn.LSTM(8, 8, num_layers=2, bidirectional=True), nn.Linear(32, 4)
+        self.frame, self.lstm, self.out = (
+            nn.Conv2d(3, 8, 3),
+            nn.LSTM(8, 8, num_layers=2, bidirectional=True),
+            nn.Linear(32, 4),
+        )
 
     def forward(self, clips):
         b, t = clips.shape[:2]

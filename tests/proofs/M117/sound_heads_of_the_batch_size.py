@@ -9,7 +9,11 @@ class TimeFirst(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.q, self.k, self.v, self.out = nn.Linear(5, 32), *(nn.Linear(32, 32) for _ in range(3)), nn.Linear(32, 3)
+        self.inner, self.q, self.k, self.v, self.out = (
+            nn.Linear(5, 32),
+            *(nn.Linear(32, 32) for _ in range(3)),
+            nn.Linear(32, 3),
+        )
 
     def forward(self, x):
         h = self.inner(x).transpose(0, 1)

@@ -6,7 +6,12 @@ from torch import nn
 class Window(nn.Module):
     def __init__(self):
         super().__init__()
-        self.patch, self.qkv, self.proj, self.out = nn.Conv2d(3, 16, 2, 2), nn.Linear(16, 48), nn.Linear(16, 16), nn.Linear(16, 4)
+        self.patch, self.qkv, self.proj, self.out = (
+            nn.Conv2d(3, 16, 2, 2),
+            nn.Linear(16, 48),
+            nn.Linear(16, 16),
+            nn.Linear(16, 4),
+        )
 
     def forward(self, image):
         x = self.patch(image).flatten(2).transpose(1, 2)

@@ -84,7 +84,7 @@ _MESSAGES = {
 _FIXES = {
     "attended": "pass the padding mask to the attention (src_key_padding_mask / key_padding_mask: True where padded; "
     "attn_mask of scaled_dot_product_attention: True where attended)",
-    "inverted": "turn the mask round (~mask): True means ignore in nn.MultiheadAttention and nn.Transformer layers, and "
+    "inverted": "turn the mask round (~mask): True means ignore in nn.MultiheadAttention and nn.Transformer, and "
     "attend in scaled_dot_product_attention",
     "all-masked": "leave at least one key unmasked in every row, or turn the mask round (~mask)",
 }

@@ -62,13 +62,13 @@ class BatchFirstConfusion(Rule):
                 at=run.at(site),
                 evidence=[
                     evidence(
-                        "called here; the gradient of one sample's output reaches the inputs of {reached} other samples",
+                        "called here; the gradient of one sample's output reaches {reached} other samples",
                         run.at(culprit.site),
                         reached=mixing.reached,
                     ),
                     evidence("measured at this loss, in {times} steps", run.at(mixing.site), times=mixing.times),
                 ],
-                fix="give batch_first=True to a layer that gets (batch, time, features), and False (the default) to one "
+                fix="give batch_first=True to a layer that gets (batch, time, features), False (the default) to one "
                 "that gets (time, batch, features); or transpose the input and the output",
                 count=mixing.times,
                 first_step=mixing.first_step,

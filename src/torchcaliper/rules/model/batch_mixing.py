@@ -71,7 +71,7 @@ class BatchMixing(Rule):
                     evidence("measured at this loss, in {times} steps", run.at(mixing.site), times=mixing.times)
                 )
             yield self.finding(
-                "The output for a sample depends on other samples of its batch of {samples}: they are mixed by {operator}"
+                "A sample's output depends on other samples of its batch of {samples}: they are mixed by {operator}"
                 + (" over the batch axis." if culprit.family == "softmax" else "."),
                 at=run.at(site),
                 evidence=facts,

@@ -89,7 +89,7 @@ class CausalLeak(Rule):
             at=run.at(culprit.made_site if made else culprit.site),
             evidence=[
                 evidence(
-                    "later steps come in here: beside the input at the step itself their largest gradient is {share:.0%}",
+                    "later steps come in here, with {share:.0%} of the largest gradient of the steps so far",
                     run.at(culprit.site),
                     share=read.strength,
                 ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -211,7 +211,7 @@ class DependenceWatch(Instrument):
             self._wrapped
             or self._hooks.seen
             or torch.is_anomaly_enabled()
-            or nn.modules.module._has_any_global_hook()
+            or nn.modules.module._has_any_global_hook()  # type: ignore[no-untyped-call]
             or torch._C._len_torch_dispatch_stack()
         )
 
@@ -265,9 +265,7 @@ class DependenceWatch(Instrument):
             return
         shape = tuple(prediction.shape)
         vector = torch.zeros_like(prediction, memory_format=torch.contiguous_format).detach()
-        if prediction.dim() == 3 and prediction.shape != target.shape:
-            vector[sample, :, step] = probe_vector((shape[1],), prediction)
-        elif found.channels:
+        if (prediction.dim() == 3 and prediction.shape != target.shape) or found.channels:
             vector[sample, :, step] = probe_vector((shape[1],), prediction)
         elif prediction.dim() == 2 and shape[0] == found.batch * found.length:
             vector[found.row(sample, step)] = probe_vector((shape[1],), prediction)
@@ -360,10 +358,9 @@ class DependenceWatch(Instrument):
             return Culprit(op.name, "mask", op.mask if off else op.site)
         for wanted in ("recurrent", "softmax", "attention", "convolution", "reduction", "reshape", "product"):
             for op in cause.ops:
-                if family(op) == wanted:
+                if family(op) == wanted and (wanted != "reshape" or _scrambles(op, 0)):
                     return self._culprit(op, wanted)
-        op = cause.ops[0] if cause.ops else None
-        return Culprit(op.name if op else "", "other", op.site if op else None)
+        return self._culprit(cause.ops[0], "other") if cause.ops else Culprit("", "other", None)
 
     def _culprit(self, op: Op, kind: str) -> Culprit:
         return Culprit(op.name, kind, op.site, op.made_site, op.layer)
@@ -607,21 +604,18 @@ def _ahead_at_input(graph: Influence, values: dict[Point, list[float]], step: in
     return None
 
 
-def _first(value: object, default: int) -> object:
+def _first(value: Any, default: int) -> Any:
     found = value[0] if isinstance(value, tuple) and value else value
     return default if found is None else found
 
 
-def _a_valid_step(target: torch.Tensor, found: Sequence, sample: int, wanted: int) -> int | None:
+def _a_valid_step(target: Any, found: Sequence, sample: int, wanted: int) -> int | None:
     """A step at or before the wanted one whose target counts."""
     if target.is_floating_point():
         return wanted
-    flat = (
-        target.reshape(found.length, found.batch)[:, sample]
-        if found.time_first
-        else target.reshape(found.batch, found.length)[sample]
-    )
-    row = flat.tolist()
+    shape = (found.length, found.batch) if found.time_first else (found.batch, found.length)
+    flat = target.reshape(shape).select(1 if found.time_first else 0, sample)
+    row = list(map(int, flat.tolist()))
     for step in [*range(wanted, -1, -1), *range(wanted + 1, len(row) - 1)]:
         if row[step] >= 0:
             return step
