@@ -17,6 +17,8 @@ from torchcaliper.run.trace import Op, Trace
 
 #: nodes walked (3 us each), and values of all gradients held at once
 _NODES, _VALUES = 20_000, 1 << 26
+#: nodes gone through from one place that is known to the next
+_BETWEEN = 10_000
 #: what arrives is rounding below this share of the largest
 _LEAST = 1e-5
 
@@ -160,24 +162,26 @@ class Influence:
             return None
         region: list[Op] = []
         first: Point | None = None
-        seen: set[Point] = set()
-        start_op = self.ops.get(self.start)
-        queue: list[tuple[Point, tuple[Op, ...]]] = [(self.start, (start_op,) if start_op is not None else ())]
+        seen: set[Point] = {self.start}
+        queue: list[Point] = [self.start]
         while queue:
-            point, path = queue.pop(0)
-            for following in self.edges.get(point[0], ()):
-                op = self.ops.get(following)
-                if following in dirty:
-                    first = first or following
-                    region += [o for o in path if o not in region]
-                    continue
-                if following in seen:
-                    continue
-                seen.add(following)
-                if following in values:
-                    queue.append((following, (op,) if op is not None else ()))
-                else:
-                    queue.append((following, (*path, op) if op is not None and len(path) < 64 else path))
+            clean = queue.pop(0)
+            between, passed = [clean], {clean}  # what can be reached from here through places where nothing is known
+            arrives = False
+            for point in between:
+                for following in self.edges.get(point[0], ()):
+                    if following in dirty:
+                        first, arrives = first or following, True
+                    elif following in values:
+                        if following not in seen:
+                            seen.add(following)
+                            queue.append(following)
+                    elif following not in passed and len(passed) < _BETWEEN:
+                        passed.add(following)
+                        between.append(following)
+            if arrives:
+                found = [op for point in between if (op := self.ops.get(point)) is not None]
+                region += [op for op in found if op not in region]
         if first is None:
             return None
         return Cause(region, first, *dirty[first])
