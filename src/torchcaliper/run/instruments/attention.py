@@ -102,7 +102,13 @@ class Attention(Instrument):
             key = (event.site, "left-out")
             if key not in self._known:
                 record = PaddingRead(
-                    "left-out", root, event.site, int((lengths > 0).sum()), 0.0, bool(masks), first_step=self.session.step
+                    "left-out",
+                    root,
+                    event.site,
+                    int((lengths > 0).sum()),
+                    0.0,
+                    bool(masks),
+                    first_step=self.session.step,
                 )
                 self._known[key] = (record, self.session.step)
                 self.run.dependence.padding_reads.append(record)
@@ -134,7 +140,7 @@ class Attention(Instrument):
         if keys is None or keys.shape[0] != source.shape[0]:
             return
         padded = float(keys[:, -1].float().mean())
-        if 0.0 < padded:
+        if padded > 0.0:
             self._note(event, "last", keys, padded, False)
 
     # padding
