@@ -16,6 +16,7 @@ from typing import Any
 
 from torchcaliper.findings import Location
 from torchcaliper.run.record_numerics import Numerics
+from torchcaliper.run.record_dependence import Dependence
 
 #: the format of the saved record; a reader refuses another one
 FORMAT = 1
@@ -786,6 +787,7 @@ class Run:
     modes: Modes = field(default_factory=Modes)
     lifetime: Lifetime = field(default_factory=Lifetime)
     numerics: Numerics = field(default_factory=Numerics)
+    dependence: Dependence = field(default_factory=Dependence)
     failures: list[Failure] = field(default_factory=list)
     non_leaf_reads: list[NonLeafRead] = field(default_factory=list)
 

@@ -41,6 +41,9 @@ def install(session: Session) -> None:
         ("recomputation", "Recomputation"),
         ("first_loss", "FirstLosses"),
         ("aliases", "Aliases"),
+        ("dependence", "DependenceWatch"),
+        ("reshapes", "Reshapes"),
+        ("attention", "Attention"),
     ):
         try:
             module = importlib.import_module(f"torchcaliper.run.instruments.{name}")

@@ -1,0 +1,25 @@
+# line: 15
+# also: M109
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Video(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.frame, self.gru, self.out = nn.Linear(12, 8), nn.GRU(8, 16), nn.Linear(16, 3)
+
+    def forward(self, clips):
+        frames = [torch.relu(self.frame(f)) for f in clips.unbind(1)]
+        states, _ = self.gru(torch.cat(frames))
+        return self.out(states.view(len(frames), len(clips), -1)[-1])
+
+
+torch.manual_seed(0)
+net = Video()
+optimizer = torch.optim.Adam(net.parameters())
+for x, y in DataLoader(TensorDataset(torch.randn(160, 6, 12), torch.randint(0, 3, (160,))), 16, shuffle=True):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()

@@ -1,0 +1,27 @@
+# line: 16
+# also: M109
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Video(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.frame = nn.Linear(12, 8)
+        self.lstm = nn.LSTM(8, 16, batch_first=True)
+        self.out = nn.Linear(16, 3)
+
+    def forward(self, clips):
+        frames = torch.stack([torch.relu(self.frame(clips[:, t])) for t in range(clips.shape[1])])
+        states, _ = self.lstm(frames)
+        return self.out(states[-1])
+
+
+torch.manual_seed(0)
+net = Video()
+optimizer = torch.optim.Adam(net.parameters())
+for x, y in DataLoader(TensorDataset(torch.randn(160, 6, 12), torch.randint(0, 3, (160,))), 16, shuffle=True):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
