@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from torchcaliper.findings import Location
+from torchcaliper.run.record_kinds import Kinds
 
 #: the format of the saved record; a reader refuses another one
 FORMAT = 1
@@ -786,6 +787,7 @@ class Run:
     lifetime: Lifetime = field(default_factory=Lifetime)
     failures: list[Failure] = field(default_factory=list)
     non_leaf_reads: list[NonLeafRead] = field(default_factory=list)
+    kinds: Kinds = field(default_factory=Kinds)
 
     @property
     def complete(self) -> bool:

@@ -33,6 +33,8 @@ def install(session: Session) -> None:
         ("failures", "Failures"),
         ("overwritten", "Overwritten"),
         ("nonleaf", "NonLeaf"),
+        ("kinds", "Kinds"),
+        ("metrics", "Metrics"),
     ):
         try:
             module = importlib.import_module(f"torchcaliper.run.instruments.{name}")
