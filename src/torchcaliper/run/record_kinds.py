@@ -15,6 +15,7 @@ class LossUse:
     name: str  # "cross_entropy", ...
     site: int | None
     root: int | None = None  # the network whose forward came before
+    layer_site: int | None = None  # the line that constructed the loss, where it is a layer
     times: int = 0
     looks: int = 0  # calls whose arguments were looked at
     first_step: int = 0

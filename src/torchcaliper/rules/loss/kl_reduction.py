@@ -55,7 +55,7 @@ class KlReduction(Rule):
                 continue
             yield self.finding(
                 "kl_div with reduction='mean' is the KL divergence divided by {classes}",
-                at=run.at(use.site),
+                at=run.at(use.site if use.layer_site is None else use.layer_site),
                 evidence=[evidence("its input has the shape {shape}", shape=use.input_shape)],
                 fix="reduction='batchmean'",
                 count=use.times,

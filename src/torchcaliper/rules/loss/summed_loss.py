@@ -52,7 +52,7 @@ class SummedLoss(Rule):
                 continue
             yield self.finding(
                 "{loss} sums over {elements:,} elements: the size of a step depends on the size of the batch",
-                at=run.at(use.site),
+                at=run.at(use.site if use.layer_site is None else use.layer_site),
                 evidence=[
                     evidence("it goes into backward() undivided; it stood at {value}", value=_shown(use.last_value))
                 ],

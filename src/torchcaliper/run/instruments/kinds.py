@@ -27,6 +27,8 @@ from torchcaliper.run.record_kinds import (
 )
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from torchcaliper.run.events import Backward, Batch, Forward, LossCall, Operation, Step
     from torchcaliper.run.session import Session
 
@@ -109,16 +111,19 @@ class Kinds(Instrument):
 
     def _maker(self, event: Operation) -> tuple[int | None, str]:
         """(site, what made it): a layer's line is the one that constructed it."""
-        frame = sys._getframe(3)
+        layer = self._layer()
+        return layer if layer is not None else (event.site, event.name.strip("_"))
+
+    def _layer(self) -> tuple[int, str] | None:
+        """The line that constructed the layer of torch's whose forward runs, and its name."""
+        frame: FrameType | None = sys._getframe(4)
         while frame is not None and not self.session.sites.is_user(frame.f_code.co_filename):
             owner = locals_of(frame).get("self")
             if isinstance(owner, nn.Module) and frame.f_code.co_name == "forward":
                 made = self.session.objects.made(owner)
-                if made is not None and made[1] is not None:
-                    return made[1], f"nn.{type(owner).__name__}"
-                break
-            frame = frame.f_back  # type: ignore[assignment]
-        return event.site, event.name.strip("_")
+                return (made[1], f"nn.{type(owner).__name__}") if made is not None and made[1] is not None else None
+            frame = frame.f_back
+        return None
 
     def _place(self, key: Any, make: Any, kept: list[Any]) -> Any:
         place = self._places.get(key)
@@ -232,6 +237,8 @@ class Kinds(Instrument):
         use = self._uses.get(key)
         if use is None and len(self._uses) < _PLACES:
             use = self._uses[key] = LossUse(event.function, event.site, self._root, first_step=self.run.steps)
+            layer = self._layer()
+            use.layer_site = layer[0] if layer is not None else None
             reduction = event.argument("reduction")
             use.reduction = reduction if isinstance(reduction, str) else "mean"
             use.log_target = bool(event.argument("log_target"))
