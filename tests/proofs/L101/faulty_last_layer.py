@@ -1,7 +1,6 @@
 # The network of a small image classifier ends in a softmax layer.
-# line: 13
+# line: 12
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 torch.manual_seed(0)

@@ -1,7 +1,6 @@
 # A detector whose head ends in a Sigmoid layer is trained with BCEWithLogitsLoss.
-# line: 14
+# line: 13
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 torch.manual_seed(0)

@@ -1,11 +1,10 @@
 # A squared error by hand between (N, 1) and (N,).
-# line: 16
+# line: 15
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
-from torch.utils.data import DataLoader, TensorDataset
 
 x = torch.randn(96, 4)
 loader = DataLoader(TensorDataset(x, x @ torch.tensor([1.0, -2.0, 3.0, 0.5])), batch_size=16, shuffle=True)

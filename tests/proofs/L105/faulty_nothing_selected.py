@@ -1,8 +1,7 @@
 # Only confident samples are learnt from, and at some step there are none.
-# line: 16
+# line: 15
 # also: A110
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 torch.manual_seed(0)

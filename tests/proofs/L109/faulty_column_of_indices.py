@@ -1,7 +1,6 @@
 # Indices with an axis too many: torch refuses, and it is said why.
-# line: 13
+# line: 12
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 torch.manual_seed(0)

@@ -2,9 +2,9 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
-from torch.utils.data import DataLoader, TensorDataset
 
 x = torch.randn(100, 4)
 y = (x[:, 0] > 0).long()

@@ -3,9 +3,9 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
-from torch.utils.data import DataLoader, TensorDataset
 
 
 class Pool(nn.Module):

@@ -4,9 +4,9 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
-from torch.utils.data import DataLoader, TensorDataset
 
 x = torch.randn(96, 5)
 loader = DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), batch_size=12)
