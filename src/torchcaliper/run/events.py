@@ -67,6 +67,17 @@ class LossCall:
     args: tuple[Any, ...]
     grad: bool
     value: Any = None
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] = ()  # of the function's parameters
+
+    def argument(self, *names: str) -> Any:
+        """What was passed for a parameter, under the first of these names that it has; None when nothing was."""
+        for name in names:
+            if name in self.kwargs:
+                return self.kwargs[name]
+            if name in self.names and (place := self.names.index(name)) < len(self.args):
+                return self.args[place]
+        return None
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from typing import Any
 from torchcaliper.findings import Location
 from torchcaliper.run.record_numerics import Numerics
 from torchcaliper.run.record_dependence import Dependence
+from torchcaliper.run.record_kinds import Kinds
 
 #: the format of the saved record; a reader refuses another one
 FORMAT = 1
@@ -790,6 +791,7 @@ class Run:
     dependence: Dependence = field(default_factory=Dependence)
     failures: list[Failure] = field(default_factory=list)
     non_leaf_reads: list[NonLeafRead] = field(default_factory=list)
+    kinds: Kinds = field(default_factory=Kinds)
 
     @property
     def complete(self) -> bool:

@@ -25,9 +25,6 @@ _MOST = 4096
 
 Key = tuple[object, ...]
 
-#: stands in a probe for the event of a call that is left out
-LEFT_OUT = "left out"
-
 
 class Rest:
     """Whether the watch rests now."""

@@ -44,6 +44,8 @@ def install(session: Session) -> None:
         ("dependence", "DependenceWatch"),
         ("reshapes", "Reshapes"),
         ("attention", "Attention"),
+        ("kinds", "Kinds"),
+        ("metrics", "Metrics"),
     ):
         try:
             module = importlib.import_module(f"torchcaliper.run.instruments.{name}")

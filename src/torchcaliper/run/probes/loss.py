@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +11,13 @@ import torch
 from torch.nn import functional as F
 
 from torchcaliper.run.events import LossCall
-from torchcaliper.run.rest import LEFT_OUT
+from torchcaliper.run.unseen import unseen
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
 
+#: stands for the site of a call in a rest
+_LEFT_OUT = -1
 _OTHERS = ("cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div")
 
 
@@ -24,24 +28,40 @@ def install(session: Session) -> None:
 
 
 def _watch(session: Session, name: str) -> None:
-    if not hasattr(F, name):
+    original = getattr(F, name, None)
+    if original is None:
         return
+    try:
+        names = tuple(inspect.signature(original).parameters)
+    except (TypeError, ValueError):
+        names = ()
 
-    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> LossCall | str | None:
+    def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> LossCall | None:
         if session.local.backward:
             return None
         caller, grad = sys._getframe(2), torch.is_grad_enabled()
-        if session.rest.covers(("loss", name, id(caller.f_code), caller.f_lasti, grad)):
-            return LEFT_OUT
-        return LossCall(name, session.site(caller), args, grad)
+        left_out = session.rest.covers(("loss", name, id(caller.f_code), caller.f_lasti, grad))
+        return LossCall(name, _LEFT_OUT if left_out else session.site(caller), args, grad, None, kwargs, names)
 
-    def after(event: LossCall | str, result: Any, error: BaseException | None) -> None:
+    def after(event: LossCall, result: Any, error: BaseException | None) -> None:
+        left_out = event.site == _LEFT_OUT
+        if left_out:
+            if error is None and not _is_broken(result):
+                return
+            session.rest.end()
+            event.site = session.site(sys._getframe(2))
         if error is not None:
-            session.failed("loss", error, session.site(sys._getframe(2)) if isinstance(event, str) else event.site)
-            return
-        if isinstance(event, str):
+            session.failed("loss", error, event.site)
             return
         event.value = result
         session.emit("loss_end", event)
 
     session.patches.around(F, name, before, after)
+
+
+def _is_broken(value: Any) -> bool:
+    """Whether a loss is NaN or infinite, where that can be read without waiting for a device."""
+    with unseen():
+        if not isinstance(value, torch.Tensor) or value.device.type != "cpu" or value.numel() != 1:
+            return False
+        return not math.isfinite(value.item())

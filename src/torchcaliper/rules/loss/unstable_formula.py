@@ -1,0 +1,71 @@
+"""L113: formulas that overflow though what they stand for does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchcaliper.findings import Finding, Severity
+from torchcaliper.rule import Rule, evidence
+from torchcaliper.run.record import Run
+
+LOOKS = 2
+_INSTEAD = {
+    "log(softmax(x))": "log_softmax(x, dim)",
+    "log(sigmoid(x))": "logsigmoid(x)",
+    "log(1 - sigmoid(x))": "logsigmoid(-x)",
+}
+
+
+class UnstableFormula(Rule):
+    """`log(softmax(x))`, `log(sigmoid(x))` or `log(1 - sigmoid(x))` written by hand.
+
+    ## What it finds
+    A logarithm of a softmax or a sigmoid in the loss, with nothing that keeps its argument away from 0.
+
+    ## Why it matters
+    In float32 a sigmoid is exactly 1 for scores above 17, and a softmax exactly 0 below -104: the logarithm is minus
+    infinity and the gradient NaN. The combined functions compute the same without leaving the finite numbers.
+
+    ## Faulty
+    ```python
+    loss = -(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()  # p = torch.sigmoid(score)
+    ```
+
+    ## Sound
+    ```python
+    loss = F.binary_cross_entropy_with_logits(score, y)
+    ```
+
+    ## When it is silent
+    Where an epsilon or a clamp keeps the argument away from 0, and outside of the loss. It is advice as long as all
+    values were finite.
+
+    ## References
+    * https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html
+    * https://docs.pytorch.org/docs/stable/generated/torch.nn.LogSigmoid.html
+    """
+
+    code = "L113"
+    name = "unstable-formula"
+    severity = Severity.ADVICE
+    explains = ("A110",)
+
+    def judge_run(self, run: Run) -> Iterator[Finding]:
+        for place in run.kinds.formulas:
+            if place.in_loss < LOOKS:
+                continue
+            facts = []
+            if place.infinite:
+                facts.append(evidence("{n} values were infinite or NaN in the looks", n=place.infinite))
+            yield self.finding(
+                "{formula} leaves the finite numbers for large scores",
+                at=run.at(place.site),
+                evidence=facts,
+                severity=Severity.ERROR if place.infinite else None,
+                fix="{instead}",
+                count=place.times,
+                first_step=place.first_step,
+                subjects=[f"site:{place.site}" if place.infinite else f"formula:{place.site}"],
+                formula=place.formula,
+                instead=_INSTEAD.get(place.formula, "the combined function"),
+            )
