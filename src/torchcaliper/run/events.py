@@ -197,6 +197,9 @@ class StateLoaded:
     state: Any
     site: int | None
     frame: FrameType | None
+    strict: bool = True
+    result: Any = None  # the missing and unexpected keys
+    error: BaseException | None = None
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from torchcaliper.findings import Location
+from torchcaliper.run.record_state import States
 
 #: the format of the saved record; a reader refuses another one
 FORMAT = 1
@@ -784,6 +785,7 @@ class Run:
     protocol: Protocol = field(default_factory=Protocol)
     modes: Modes = field(default_factory=Modes)
     lifetime: Lifetime = field(default_factory=Lifetime)
+    states: States = field(default_factory=States)
     failures: list[Failure] = field(default_factory=list)
     non_leaf_reads: list[NonLeafRead] = field(default_factory=list)
 

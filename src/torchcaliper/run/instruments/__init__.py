@@ -33,6 +33,10 @@ def install(session: Session) -> None:
         ("failures", "Failures"),
         ("overwritten", "Overwritten"),
         ("nonleaf", "NonLeaf"),
+        ("origins", "Origins"),
+        ("lost", "LostGraph"),
+        ("loading", "Loading"),
+        ("causes", "Causes"),
     ):
         try:
             module = importlib.import_module(f"torchcaliper.run.instruments.{name}")
