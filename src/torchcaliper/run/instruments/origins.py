@@ -52,15 +52,19 @@ class Origins(Instrument):
     def on_operation(self, event: Operation) -> None:
         if event.property or len(self._known) >= _KEPT:
             return
+        given = tensors_in((event.args, event.kwargs), 8, 3)
         for result in tensors_in(event.result, depth=1):
-            self._note(event, result)
+            self._mark(event, result)
+            # In place, and where nothing had to be done (`contiguous`, `to`), it was made before.
+            if not any(result is tensor for tensor in given):
+                self._note(event, result, given)
 
-    def _note(self, event: Operation, result: torch.Tensor) -> None:
+    def _note(self, event: Operation, result: torch.Tensor, given: list[torch.Tensor]) -> None:
         by, at = "", None
         if result.layout is torch.strided and not result.is_contiguous():
             by, at = event.name, event.site
-            for given in tensors_in((event.args, event.kwargs), 4, 2):
-                before = None if given is result else self.of(given)
+            for tensor in given:
+                before = self.of(tensor)
                 if before is not None and before.strided_by:
                     by, at = before.strided_by, before.strided_site
                     break
@@ -70,6 +74,8 @@ class Origins(Instrument):
             known.pop(key, None)
 
         known[key] = (weakref.ref(result, forget), Origin(event.name, event.site, by, at))
+
+    def _mark(self, event: Operation, result: torch.Tensor) -> None:
         node = _node(result)
         if node is not None and event.site is not None:
             place = self.run.sites[event.site]
