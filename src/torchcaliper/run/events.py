@@ -291,6 +291,7 @@ class Operation:
     result: Any
     site: int | None
     grad: bool
+    seconds: float = 0.0  # as the host sees it
 
 
 @dataclass(slots=True)

@@ -1,5 +1,5 @@
 # The inputs are moved, the targets are not.
-# line: 15
+# line: 16
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
