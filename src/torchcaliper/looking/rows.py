@@ -97,4 +97,3 @@ def _time(node: Any, row: Row) -> None:
 
     node.register_prehook(before)
     node.register_hook(after)
-

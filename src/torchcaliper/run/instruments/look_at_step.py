@@ -38,7 +38,9 @@ class LookAtStep(Instrument):
             self._recording = True
 
     def on_operation(self, event: Operation) -> None:
-        if self._recording and not self._stepping and len(self._look.rows) < LONGEST:
+        if not self._recording or self._stepping or event.name.startswith("_record_function"):
+            return
+        if len(self._look.rows) < LONGEST:
             self._look.rows.append(row_of(event, self.run))
 
     def on_step_begin(self, event: Step) -> None:
@@ -67,7 +69,9 @@ class LookAtStep(Instrument):
         if self._told:
             return
         self._told = True
-        if not self._recording:
+        if self._recording:
+            self._look.what += ", not finished"
+        else:
             self._look.note = (
                 f"not seen: the program made {self.run.steps} training steps"
                 if self.run.steps <= self._step
