@@ -122,7 +122,8 @@ def _other_tokens(x: torch.Tensor, part: torch.Tensor, generator: torch.Generato
         return part - 1 if int(known[0]) > 0 else part + 1
     place = torch.searchsorted(known, part.contiguous())
     step = torch.randint(1, len(known), part.shape, generator=generator).to(part.device)
-    return known[(place + step) % len(known)]
+    other: torch.Tensor = known[(place + step) % len(known)]
+    return other
 
 
 def _same_twice(call: Any, x: torch.Tensor, plain: torch.Tensor) -> None:

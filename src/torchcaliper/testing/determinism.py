@@ -34,7 +34,7 @@ def assert_deterministic_eval(model: Any, *inputs: Any, repeats: int = 3) -> Non
                 share = different.float().mean().item()
                 largest = torch.nan_to_num((again - plain).abs()).max().item()
                 raise AssertionError(
-                    f"not deterministic in evaluation mode: call {repeat + 1} on the same input differs from the first in "
+                    f"not deterministic in evaluation mode: call {repeat + 1} on the same input differs in "
                     f"{share:.1%} of the output, by up to {largest:.3g}{_suspects(model)}"
                 )
 

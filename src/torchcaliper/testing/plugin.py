@@ -54,21 +54,35 @@ class Watching:
             yield
             return
         ignored = ",".join(code for mark in item.iter_markers("caliper_ignore") for code in mark.args)
-        with watch(ignore=ignored or None) as run:
-            outcome = yield
+        error = trace = None
+        try:
+            with watch(ignore=ignored or None) as run:
+                outcome = yield
+                if outcome.excinfo is not None:  # the watch has to see why the test failed
+                    error, trace = outcome.excinfo[1], outcome.excinfo[2]
+                    raise error
+        except BaseException as raised:
+            if raised is not error:
+                raise
+            error.__traceback__ = trace
         findings = run.findings
         if not findings:
             return
         self._found.append((item.nodeid, findings))
-        if outcome.excinfo is None and any(self._is_bad(f) for f in findings):
-            from torchcaliper.report import console
-            from torchcaliper.report.wording import number
+        bad = [f for f in findings if self._is_bad(f)]
+        if bad:
+            self._tell(item, outcome, bad)
 
-            bad = [f for f in findings if self._is_bad(f)]
-            text = "\n".join(console.render_finding(f, self._root, 100, False) for f in bad)
-            outcome.force_exception(
-                pytest.fail.Exception(f"torchcaliper: {number(len(bad), 'finding')}\n\n{text}", pytrace=False)
-            )
+    def _tell(self, item: pytest.Item, outcome: Any, bad: list[Finding]) -> None:
+        from torchcaliper.report import console
+        from torchcaliper.report.wording import number
+
+        text = "\n".join(console.render_finding(f, self._root, 100, False) for f in bad)
+        if outcome.excinfo is not None:
+            item.add_report_section("call", "torchcaliper", text)
+        else:
+            words = f"torchcaliper: {number(len(bad), 'finding')}\n\n{text}"
+            outcome.force_exception(pytest.fail.Exception(words, pytrace=False))
 
     def _is_bad(self, finding: Finding) -> bool:
         from torchcaliper.findings import Severity

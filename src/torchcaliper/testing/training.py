@@ -25,7 +25,8 @@ def assert_trains(
 
     `batch`: `(inputs, targets)`, and the loss is `loss(model(inputs), targets)`; or anything else, and the loss is
     `loss(model, batch)`. Some steps of Adam on that one batch, in training mode, with a fixed seed; everything about
-    the model is as before afterwards. AssertionError names the parameters, or tells the losses.
+    the model is as before afterwards (a graph made before cannot go backward any more: autograd counts the writes).
+    AssertionError names the parameters, or tells the losses.
     """
     with untouched(model), torch.enable_grad():
         torch.manual_seed(0)
@@ -47,7 +48,7 @@ def assert_trains(
                 raise AssertionError(f"the loss is a tensor {list(value.shape)}, not one number: reduce it (mean)")
             if not value.requires_grad:
                 raise AssertionError("the loss has no graph: it was detached, or computed without gradients")
-            value.backward()
+            torch.autograd.backward(value)
             for name, parameter in trainable.items():
                 if parameter.grad is not None:
                     reached.add(name)
@@ -71,7 +72,7 @@ def _judge(names: list[str], reached: set[str], moving: set[str], losses: list[f
     first, last = losses[0], losses[-1]
     if not last < first - fall * abs(first):
         raise AssertionError(
-            f"the loss of one batch does not fall: {first:.4g} at first, {last:.4g} after {len(losses) - 1} steps of Adam"
+            f"the loss of one batch does not fall: {first:.4g} at first, {last:.4g} after {len(losses) - 1} steps"
             + (f"; zero gradients all along: {_list(still)}" if still else "")
         )
 
@@ -80,15 +81,13 @@ def _loss(model: nn.Module, batch: Any, loss: Callable[..., torch.Tensor]) -> to
     if isinstance(batch, tuple | list) and len(batch) == 2:
         inputs, targets = batch
         output = model(*inputs) if isinstance(inputs, tuple) else model(inputs)
-        value: Any = loss(output, targets)
+        value = loss(output, targets)
     else:
         value = loss(model, batch)
-    if not isinstance(value, torch.Tensor):
-        found = tensors_in(value)
-        if not found:
-            raise AssertionError(f"the loss is a {type(value).__name__}, not a tensor: it left the graph")
-        value = found[0]
-    return value
+    found = tensors_in(value)
+    if not found:
+        raise AssertionError(f"the loss is a {type(value).__name__}, not a tensor: it left the graph")
+    return found[0]
 
 
 def _list(names: list[str]) -> str:

@@ -18,7 +18,7 @@ def untouched(model: Any) -> Iterator[None]:
 
     Parameters and buffers keep their identity; plain attributes of modules (counters, caches) are put back as well.
     """
-    modules = [m for m in model.modules()] if isinstance(model, nn.Module) else []
+    modules = list(model.modules()) if isinstance(model, nn.Module) else []
     tensors = {id(t): t for m in modules for t in [*m._parameters.values(), *m._buffers.values()] if t is not None}
     values = [(t, t.data, t.detach().clone(), t.grad, _copy(t.grad), t.requires_grad) for t in tensors.values()]
     states = [
@@ -56,7 +56,7 @@ def untouched(model: Any) -> Iterator[None]:
                     tensor.requires_grad_(required)
                 tensor.grad = grad
                 if grad is not None and gradient is not None and not _same(grad, gradient):
-                    grad.copy_(gradient)
+                    grad.data.copy_(gradient)
 
 
 @contextmanager
