@@ -43,11 +43,11 @@ def assert_trains(
             for parameter in trainable.values():
                 parameter.grad = None
             value = _loss(model, batch, loss)
-            losses.append(value.item())
-            if value.dim():
+            if value.numel() != 1:
                 raise AssertionError(f"the loss is a tensor {list(value.shape)}, not one number: reduce it (mean)")
             if not value.requires_grad:
                 raise AssertionError("the loss has no graph: it was detached, or computed without gradients")
+            losses.append(value.item())
             torch.autograd.backward(value)
             for name, parameter in trainable.items():
                 if parameter.grad is not None:

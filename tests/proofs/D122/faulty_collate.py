@@ -1,11 +1,14 @@
 # The collate function does it, called from the evaluation.
-# line: 7
+# line: 8
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 
-def collate(samples): raise RuntimeError("Cannot re-initialize CUDA in forked subprocess. To use CUDA with "
-                                         "multiprocessing, you must use the 'spawn' start method")
+def collate(samples):
+    raise RuntimeError(
+        "Cannot re-initialize CUDA in forked subprocess. To use CUDA with "
+        "multiprocessing, you must use the 'spawn' start method"
+    )
 
 
 def evaluate(loader):

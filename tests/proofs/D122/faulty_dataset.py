@@ -1,9 +1,8 @@
 # A dataset moves its samples; the message is that of a forked worker on a machine with a GPU.
-# line: 16
-import torch
+# line: 15
 from torch.utils.data import DataLoader, Dataset
 
-MESSAGE = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"
+MESSAGE = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, use 'spawn'"
 
 
 class Pictures(Dataset):

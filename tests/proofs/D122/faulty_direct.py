@@ -3,10 +3,10 @@
 
 
 def work():
-    raise RuntimeError("Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use "
-                       "the 'spawn' start method")
+    raise RuntimeError(
+        "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use "
+        "the 'spawn' start method"
+    )
 
-
-import torch
 
 work()
