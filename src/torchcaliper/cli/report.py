@@ -26,6 +26,11 @@ def add_parser(subparsers: SubParsers) -> None:
     options.add_format(parser)
     parser.add_argument("--output", metavar="FILE", help="write the report to FILE instead of stdout")
     options.add_judging(parser)
+    parser.add_argument(
+        "--memory",
+        metavar="FILE",
+        help="show a memory snapshot (torch.cuda.memory._dump_snapshot) instead; nothing in the file is run",
+    )
     parser.add_argument("--write-baseline", metavar="FILE", help="write the findings to FILE, for --baseline")
 
 
@@ -35,12 +40,14 @@ def run(args: argparse.Namespace) -> int:
     from torchcaliper.report.summary import RunSummary
     from torchcaliper.report.terminal import shows_colour, width_of
 
+    if args.memory is not None:
+        return _memory(args)
     settings = options.settings(args)
-    records = _records(args.name)
+    records, signal = _records(args.name)
     if args.write_baseline is not None:
         return _write_baseline(Path(args.write_baseline).absolute(), records, settings)
     findings = _judged(records, settings)
-    summary, cwd = RunSummary.of(records), os.getcwd()
+    summary, cwd = RunSummary.of(records, signal), os.getcwd()
     if args.format == "json":
         text = json.dumps(json_report.document(findings, "run", summary, cwd), indent=1) + "\n"
     else:
@@ -51,7 +58,21 @@ def run(args: argparse.Namespace) -> int:
     return int(reached)
 
 
-def _records(name: str | None) -> list[Run]:
+def _memory(args: argparse.Namespace) -> int:
+    from torchcaliper.looking.memory import document, read_snapshot, render_snapshot
+    from torchcaliper.report.terminal import shows_colour, width_of
+
+    devices = read_snapshot(args.memory)
+    if args.format == "json":
+        text = json.dumps(document(devices), indent=1) + "\n"
+    else:
+        colour = args.output is None and shows_colour(sys.stdout)
+        text = render_snapshot(devices, os.getcwd(), width_of(sys.stdout), colour)
+    options.write(text, args.output)
+    return 0
+
+
+def _records(name: str | None) -> tuple[list[Run], str]:
     from torchcaliper.errors import UsageError
     from torchcaliper.run.directory import find
 
@@ -64,7 +85,7 @@ def _records(name: str | None) -> list[Run]:
         raise UsageError(f"run {directory.id}: {'; '.join(directory.notes)}")
     for note in directory.notes:
         print(f"torchcaliper: {note}", file=sys.stderr)
-    return records
+    return records, directory.signal
 
 
 def _judged(records: list[Run], settings: Settings) -> list[Finding]:

@@ -70,7 +70,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     """What the watch inside the program has to know. Everything in it has been checked."""
     return {
         "format": args.format,
-        "output": None if args.output is None else str(_writable(Path(args.output).absolute())),
+        "output": None if args.output is None else str(writable(Path(args.output).absolute())),
         "quiet": args.quiet,
         "overhead": args.overhead,
         **options.settings(args).to_options(),
@@ -90,7 +90,7 @@ def _share(text: str) -> float:
     return share
 
 
-def _writable(file: Path) -> Path:
+def writable(file: Path) -> Path:
     """`file`, where a report can be written; better told now than after a night of training."""
     if file.is_dir():
         raise UsageError(f"--output {file}: is a directory")

@@ -57,12 +57,12 @@ def _row(directory: RunDirectory, settings: Settings) -> tuple[str, ...]:
     from torchcaliper.report.summary import RunSummary
 
     records = directory.records()
-    summary = RunSummary.of(records)
+    summary = RunSummary.of(records, directory.signal)
     findings = merge(finding for record in records for finding in judge(record, settings))
     counts = (sum(f.severity is severity for f in findings) for severity in reversed(Severity))
     if directory.may_be_running():
         ended = summary.ending or "running"
     else:
-        ended = summary.ending or ("killed" if records else "unknown")
+        ended = summary.signal or summary.ending or ("killed" if records else "unknown")
     when = f"{directory.started:%d %b %H:%M}"
     return (directory.id, when, ended, f"{summary.steps:,}", *(str(count) for count in counts))

@@ -36,6 +36,11 @@ _ENDINGS = {
     "interrupted": "interrupted",
     None: "killed or still running",
 }
+_SIGNALS = {
+    "SIGSEGV": ", a segmentation fault: python -X faulthandler shows where",
+    "SIGKILL": ", often by the kernel for want of memory",
+    "SIGABRT": ", by itself: python -X faulthandler shows where",
+}
 
 
 def render(
@@ -235,7 +240,9 @@ def _scope(summary: RunSummary) -> str:
         notes.append(f"{summary.deep_steps} looked at deeply")
     if not summary.steps:
         notes.append("torch was imported" if summary.torch_seen else "torch was not imported")
-    if summary.ending != "normal":
+    if summary.signal:
+        notes.append(f"killed by {summary.signal}" + _SIGNALS.get(summary.signal, ""))
+    elif summary.ending != "normal":
         notes.append(_ENDINGS.get(summary.ending, summary.ending or ""))
     if summary.steps and summary.overhead is not None:
         notes.append(f"watching cost {summary.overhead * 100:.1f} %")

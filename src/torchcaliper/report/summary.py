@@ -28,15 +28,16 @@ class RunSummary:
     processes: int = 1
     torch_seen: bool = True
     deep_steps: int = 0
+    signal: str = ""  # the signal that has killed it, where somebody waited for it
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> RunSummary:
+    def of(cls, runs: Sequence[Run], signal: str = "") -> RunSummary:
         """The summary of a run's records, one per process.
 
         Ranks step together, so steps and seconds are those of the longest one and are not added.
         """
         if not runs:
-            return cls(ending=None, processes=0, torch_seen=False)
+            return cls(ending=None, processes=0, torch_seen=False, signal=signal)
         measured = [run for run in runs if run.overhead is not None]
         time = sum(run.seconds for run in measured)
         spent = sum(run.seconds * (run.overhead or 0.0) for run in measured)
@@ -48,4 +49,5 @@ class RunSummary:
             ending=min((run.ending for run in runs), key=_ENDINGS.index),
             processes=len(runs),
             torch_seen=any(run.torch_seen for run in runs),
+            signal=signal,
         )

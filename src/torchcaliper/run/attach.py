@@ -85,6 +85,10 @@ class _Attached:
             Run(program=program), self._telling.judged, self._telling.saved, self._telling.say, about.get("overhead")
         )
         instruments.install(self.session)
+        if root and about.get("look") is not None:
+            from torchcaliper.run.instruments.look_at_step import LookAtStep
+
+            self.session.add(LookAtStep(self.session, about["look"], self._telling.look))
         probes.install(self.session)
         _current = self.session
         if root and about.get("output"):

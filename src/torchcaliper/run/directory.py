@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -71,6 +72,19 @@ class RunDirectory:
             return datetime.fromtimestamp(self.path.stat().st_mtime).astimezone()
         except OSError:
             return datetime.fromtimestamp(0).astimezone()
+
+    @property
+    def signal(self) -> str:
+        """The name of the signal that killed the first process, where it had a parent of ours (`--fail-on`)."""
+        try:
+            return str(json.loads((self.path / "exit.json").read_text(encoding="utf-8")).get("signal", ""))
+        except (OSError, ValueError, AttributeError):
+            return ""
+
+    def killed(self, signal: str) -> None:
+        """Note that a signal has killed the first process."""
+        with contextlib.suppress(OSError):
+            (self.path / "exit.json").write_text(json.dumps({"signal": signal}) + "\n", encoding="utf-8")
 
     def processes(self) -> list[Path]:
         """The folders of the watched processes, by pid."""

@@ -208,6 +208,9 @@ class StateLoaded:
     state: Any
     site: int | None
     frame: FrameType | None
+    strict: bool = True
+    result: Any = None  # the missing and unexpected keys
+    error: BaseException | None = None
 
 
 @dataclass(slots=True)
@@ -299,6 +302,7 @@ class Operation:
     result: Any
     site: int | None
     grad: bool
+    seconds: float = 0.0  # as the host sees it
 
 
 @dataclass(slots=True)

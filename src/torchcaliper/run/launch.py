@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -44,6 +45,8 @@ def launch(command: Sequence[str], *, told: Sequence[str], options: Mapping[str,
         code = supervise(command, environment)
     except OSError as error:
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
+    if run is not None and code < 0 and os.name != "nt":
+        directory.RunDirectory(run).killed(signal.Signals(-code).name)
     if code == 0 and run is not None and _reached(run, options):
         return 1
     return end_as(code)

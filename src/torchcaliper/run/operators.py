@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from time import perf_counter  # the function itself: the program may put another in its place
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ class Mode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        begin = perf_counter()
         try:
             result = func(*args, **kwargs)
         except BaseException as error:
@@ -46,6 +48,7 @@ class Mode(TorchFunctionMode):
         watch = self.watch
         if watch.on and not watch.session.local.busy:
             try:
+                watch.seconds = perf_counter() - begin
                 watch.tell(func, args, kwargs, result)
             except BaseException as error:
                 if is_the_programs(error):
@@ -67,6 +70,7 @@ class OperatorWatch:
         self._mode: Mode | None = None
         self._thread = 0
         self._seen = 0
+        self.seconds = 0.0  # that the operator just told took
         self._forbidden = False
 
     def forbid(self) -> None:
@@ -125,7 +129,8 @@ class OperatorWatch:
             return
         session = self.session
         site = session.site(sys._getframe(2))
-        session.emit("operation", Operation(func, name, attribute, args, kwargs, result, site, torch.is_grad_enabled()))
+        event = Operation(func, name, attribute, args, kwargs, result, site, torch.is_grad_enabled(), self.seconds)
+        session.emit("operation", event)
 
 
 def _taken_down() -> list[Any]:

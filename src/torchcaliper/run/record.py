@@ -18,6 +18,7 @@ from torchcaliper.findings import Location
 from torchcaliper.run.record_numerics import Numerics
 from torchcaliper.run.record_dependence import Dependence
 from torchcaliper.run.record_kinds import Kinds
+from torchcaliper.run.record_state import States
 
 #: the format of the saved record; a reader refuses another one
 FORMAT = 1
@@ -789,6 +790,7 @@ class Run:
     lifetime: Lifetime = field(default_factory=Lifetime)
     numerics: Numerics = field(default_factory=Numerics)
     dependence: Dependence = field(default_factory=Dependence)
+    states: States = field(default_factory=States)
     failures: list[Failure] = field(default_factory=list)
     non_leaf_reads: list[NonLeafRead] = field(default_factory=list)
     kinds: Kinds = field(default_factory=Kinds)

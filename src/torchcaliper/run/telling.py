@@ -13,6 +13,8 @@ from typing import Any
 from torchcaliper.configuration import Settings
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.judgement import judge, merge
+from torchcaliper.looking import table
+from torchcaliper.looking.record import Look
 from torchcaliper.report import console
 from torchcaliper.report import json as json_report
 from torchcaliper.report.summary import RunSummary
@@ -165,6 +167,19 @@ class Telling:
         except OSError:
             pass
         return False
+
+    def look(self, look: Look) -> None:
+        """Show and keep the look at a step that `torchcaliper look` has asked for."""
+        machine = self._options.get("look_format") == "json"
+        file = self._options.get("look_output")
+        wide = file is None
+        text = look.to_json() if machine else table.render(look, width_of(self._stream), wide and self._colour)
+        if file is not None:
+            _replace(Path(file), text)
+        elif self._root:
+            self._write(text)
+        self._process.mkdir(parents=True, exist_ok=True)
+        _replace(self._process / "look.json", look.to_json())
 
     def saved(self, run: Run) -> None:
         """Write the record, whole or not at all."""

@@ -46,6 +46,10 @@ def install(session: Session) -> None:
         ("attention", "Attention"),
         ("kinds", "Kinds"),
         ("metrics", "Metrics"),
+        ("origins", "Origins"),
+        ("lost", "LostGraph"),
+        ("loading", "Loading"),
+        ("causes", "Causes"),
     ):
         try:
             module = importlib.import_module(f"torchcaliper.run.instruments.{name}")
