@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any
 
 from torchcaliper.findings import Location
-from torchcaliper.run.record_numerics import Numerics
 from torchcaliper.run.record_dependence import Dependence
 from torchcaliper.run.record_kinds import Kinds
+from torchcaliper.run.record_numerics import Numerics
 from torchcaliper.run.record_state import States
 
 #: the format of the saved record; a reader refuses another one
