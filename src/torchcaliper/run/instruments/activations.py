@@ -72,7 +72,13 @@ class Activations(Instrument):
         if not event.grad or not _is_activation(name, event) or is_transforming():
             return
         result = event.result
-        if type(result) is not torch.Tensor or result.dim() < 2 or not result.requires_grad or not result.numel():
+        if (
+            type(result) is not torch.Tensor
+            or result.layout is not torch.strided
+            or result.dim() < 2
+            or not result.requires_grad
+            or not result.numel()
+        ):
             return
         found = _weight_before(result)
         if found is None:

@@ -78,9 +78,15 @@ class Aliases(Instrument):
         one, other = event.args[0], event.args[1]
         if type(one) is torch.Tensor and type(other) is nn.Parameter:
             one, other = other, one
-        if type(one) is not nn.Parameter or type(other) is not torch.Tensor:
+        if type(one) is not nn.Parameter or type(other) is not torch.Tensor or one.layout is not torch.strided:
             return
-        if one.shape != other.shape or one.stride() != other.stride() or one.is_meta or other.is_meta:
+        if (
+            other.layout is not torch.strided
+            or one.shape != other.shape
+            or one.stride() != other.stride()
+            or one.is_meta
+            or other.is_meta
+        ):
             return
         if one.data_ptr() != other.data_ptr() or not one.numel() or one.device != other.device:
             return

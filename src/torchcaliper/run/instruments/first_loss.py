@@ -58,7 +58,12 @@ class FirstLosses(Instrument):
         self._input_scale = 0.0
         with torch.no_grad():
             for tensor in tensors_in((event.args, event.kwargs), 2):
-                if tensor.is_floating_point() and tensor.numel() and not tensor.is_meta:
+                if (
+                    tensor.is_floating_point()
+                    and tensor.layout is torch.strided
+                    and tensor.numel()
+                    and not tensor.is_meta
+                ):
                     self._input_scale = max(self._input_scale, float(tensor.detach().abs().amax().item()))
 
     def on_loss_end(self, event: LossCall) -> None:
@@ -68,7 +73,12 @@ class FirstLosses(Instrument):
             return
         self._seen.add(event.site)
         logits, target = event.args[0], event.args[1]
-        if type(logits) is not torch.Tensor or type(target) is not torch.Tensor or not logits.is_floating_point():
+        if (
+            type(logits) is not torch.Tensor
+            or type(target) is not torch.Tensor
+            or not logits.is_floating_point()
+            or logits.layout is not torch.strided
+        ):
             return
         measured = _measure(event.function, logits.detach(), target.detach())
         if measured is None:

@@ -128,4 +128,4 @@ class HalfUpdates(Instrument):
 
 def _has_plain_gradient(parameter: torch.Tensor) -> bool:
     gradient = parameter.grad if parameter.is_leaf and not parameter.is_meta else None
-    return gradient is not None and not gradient.is_sparse and gradient.numel() > 0
+    return gradient is not None and gradient.layout is torch.strided and gradient.numel() > 0

@@ -530,9 +530,9 @@ def bad_gradient(optimizer: Any) -> torch.Tensor | None:
             if gradient is None or gradient.is_sparse or gradient.is_meta or not gradient.is_floating_point():
                 continue
             local = getattr(gradient, "to_local", None)
-            groups.setdefault((gradient.device, gradient.dtype), []).append(
-                (parameter, local() if local is not None else gradient)
-            )
+            values = local() if local is not None else gradient
+            if type(values) is torch.Tensor:  # a fake one has no memory to read
+                groups.setdefault((values.device, values.dtype), []).append((parameter, values))
     with torch.no_grad():
         for (_, dtype), pairs in groups.items():
             wider = torch.float32 if dtype in (torch.float16, torch.bfloat16) else None

@@ -100,7 +100,12 @@ class Recomputation(Instrument):
                 if type(layer).__name__ == "_SpectralNorm":  # one power iteration more does no harm
                     continue
                 for name, buffer in layer._buffers.items():
-                    if buffer is not None and not buffer.is_inference() and len(inside.buffers) < _BUFFERS:
+                    if (
+                        buffer is not None
+                        and not buffer.is_inference()
+                        and buffer.layout is torch.strided
+                        and len(inside.buffers) < _BUFFERS
+                    ):
                         where = ".".join(p for p in (type(module).__name__, path, name) if p)
                         inside.buffers.append((where, layer, buffer, buffer._version))
         inside.generators = _generators()

@@ -73,11 +73,11 @@ class Symmetries(Instrument):
             or index in self._checked
             or len(self._checked) >= _CHECKED
             or len(self._followed) >= _KEPT
+            or type(weight) not in (torch.Tensor, nn.Parameter)  # a fake one has no memory to read
             or weight.dim() < 2
             or weight.shape[0] < 2
             or weight[0].numel() < 2
             or weight.is_meta
-            or hasattr(weight, "to_local")
             or not weight.is_floating_point()
         ):
             return

@@ -49,7 +49,7 @@ class Updates(Instrument):
             p
             for g in event.optimizer.param_groups
             for p in g["params"]
-            if p.grad is not None and p.dim() >= 2 and p.is_leaf and not p.is_meta and p.is_floating_point()
+            if type(p.grad) is torch.Tensor and p.dim() >= 2 and p.is_leaf and not p.is_meta and p.is_floating_point()
         ]
         every = max(1, len(weights) // _WEIGHTS)
         self._before[number] = [(w, spread(w)) for w in weights[::every][:_WEIGHTS]]
@@ -153,7 +153,7 @@ class Updates(Instrument):
         gradients: list[torch.Tensor] = []
         for _, layer in layers:
             weight: Any = layer._parameters.get("weight")
-            if weight is None or weight.grad is None or weight.grad.is_sparse or hasattr(weight.grad, "to_local"):
+            if weight is None or type(weight.grad) is not torch.Tensor or weight.grad.is_sparse:
                 return
             gradients.append(weight.grad)
         if len({(g.device, g.dtype) for g in gradients}) != 1:
