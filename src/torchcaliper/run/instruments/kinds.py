@@ -166,6 +166,8 @@ class Kinds(Instrument):
             return
         size = result.shape[dim]
         samples = self._samples if self._samples is not None else self._loss_samples
+        if self._loss_samples not in (None, samples):
+            return  # batches that have time in front
         if dim % result.dim() != 0 or size < 2 or samples != size or self._inside not in (None, size):
             return
         if result.dim() == 2 and result.shape[1] == size:
