@@ -66,8 +66,8 @@ def test_messages_of_several_releases() -> None:
     new = figures(
         "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.15 GiB of which 10.00 MiB "
         "is free. Process 4711 has 30.00 GiB memory in use. Including non-PyTorch memory, this process has 49.00 GiB "
-        "memory in use. Of the allocated memory 40.00 GiB is allocated by PyTorch, and 8.00 GiB is reserved by PyTorch but "
-        "unallocated."
+        "memory in use. Of the allocated memory 40.00 GiB is allocated by PyTorch, and 8.00 GiB is reserved by "
+        "PyTorch but unallocated."
     )
     assert new is not None
     assert (new["device"], new["requested"], new["others"]) == ("cuda:0", 20 * MIB, 30 * GIB)

@@ -63,7 +63,7 @@ def graph(tensor: torch.Tensor, module: nn.Module | None = None) -> Graph:
     """The autograd graph that `tensor` (a loss) was computed by; nothing of it changes.
 
     With `module`, its parameters have their names, and those that a gradient does not reach are listed. Lines of your
-    code are known for what was computed inside `torchcaliper.watch()`, `torchcaliper.look()` or `torchcaliper run`.
+    code are known for what was computed inside `torchcaliper.watch()` or `torchcaliper.look()`.
     """
     result = Graph()
     names = {id(p): n for n, p in module.named_parameters()} if module is not None else {}

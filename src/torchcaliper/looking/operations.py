@@ -32,7 +32,9 @@ def look(function: Callable[..., Any], *inputs: Any, backward: bool = True, **op
     session = Session(Run(program=Program(cwd=os.getcwd())), lambda run: False, lambda run: None, _say)
     result = Look(getattr(function, "__name__", type(function).__name__), cwd=os.getcwd())
     recorder = _Recorder(session, result)
-    session.add(Origins(session))
+    origins = Origins(session)
+    origins.marking = True
+    session.add(origins)
     session.add(recorder)
     begin = perf_counter()
     session.operators.start()

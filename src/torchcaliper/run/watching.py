@@ -18,6 +18,7 @@ from torchcaliper.judgement import judge
 from torchcaliper.report import console
 from torchcaliper.report.summary import RunSummary
 from torchcaliper.run import attach, instruments, probes
+from torchcaliper.run.instruments.origins import Origins
 from torchcaliper.run.record import Program, Run
 from torchcaliper.run.session import Session
 
@@ -73,6 +74,9 @@ def watch(*, select: str | None = None, ignore: str | None = None, advice: bool 
     attach.enter(session)
     try:
         instruments.install(session)
+        origins = session.instrument("origins")
+        if isinstance(origins, Origins):
+            origins.marking = True
         probes.install(session)
         yield Watched(session, settings)
     except BaseException as error:

@@ -4,9 +4,9 @@ import torch
 from torch import nn
 
 MESSAGE = """CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of 23.65 GiB of which 106.06
-MiB is free. Including non-PyTorch memory, this process has 23.53 GiB memory in use. Of the allocated memory 14.10 GiB is
-allocated by PyTorch, and 8.93 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large
-try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.""".replace("\n", " ")
+MiB is free. Including non-PyTorch memory, this process has 23.53 GiB memory in use. Of the allocated memory 14.10 GiB
+is allocated by PyTorch, and 8.93 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is
+large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.""".replace("\n", " ")
 
 
 class Net(nn.Linear):
