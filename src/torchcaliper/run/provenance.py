@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from torchcaliper.run.record_kinds import LOG_PROBABILITIES, LOG_SIGMOID, PROBABILITIES, SIGMOID
 
 #: nodes that change neither the kind of values nor what they are over
@@ -115,14 +113,3 @@ def is_softmax_by_hand(node: Any) -> bool:
         return False
     beneath = parents(total)
     return bool(beneath) and _beneath(beneath[0], ("Exp",)) == exponential
-
-
-def is_shifted(exponential: Any) -> bool:
-    """Whether the argument of an exponential was moved by a maximum or the like: `exp(x - x.max())`."""
-    above = parents(exponential)
-    return bool(above) and _beneath(above[0], ("Sub",)) is not None
-
-
-def node_of(value: Any) -> Any:
-    """The node of a tensor with a graph."""
-    return value.grad_fn if isinstance(value, torch.Tensor) else None
