@@ -51,9 +51,11 @@ class UnstableFormula(Rule):
     explains = ("A110",)
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
+        broken = {found.site for found in run.numerics.non_finite}
         for place in run.kinds.formulas:
             if place.in_loss < LOOKS:
                 continue
+            failed = bool(place.infinite) or place.site in broken
             facts = []
             if place.infinite:
                 facts.append(evidence("{n} values were infinite or NaN in the looks", n=place.infinite))
@@ -61,11 +63,11 @@ class UnstableFormula(Rule):
                 "{formula} leaves the finite numbers for large scores",
                 at=run.at(place.site),
                 evidence=facts,
-                severity=Severity.ERROR if place.infinite else None,
+                severity=Severity.ERROR if failed else None,
                 fix="{instead}",
                 count=place.times,
                 first_step=place.first_step,
-                subjects=[f"site:{place.site}" if place.infinite else f"formula:{place.site}"],
+                subjects=[f"site:{place.site}" if failed else f"formula:{place.site}"],
                 formula=place.formula,
                 instead=_INSTEAD.get(place.formula, "the combined function"),
             )
