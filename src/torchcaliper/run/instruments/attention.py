@@ -1,13 +1,14 @@
 """Attention weights at padded keys, read where they are computed.
 
-Padding is known by the token ids: a padding index of an embedding, a mask given beside the ids, or one id that stands
-only at the ends of rows of different lengths.
+Padding is known by the token ids, where the program says so: by a padding index of the embedding, a mask or lengths
+given beside the ids, or by `pad_sequence`. One id that fills the ends of rows is not enough: sorted values look alike.
 """
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn import functional as F
@@ -41,6 +42,14 @@ class Attention(Instrument):
         self._looked = 0
         self._known: dict[tuple[int | None, str], tuple[PaddingRead, int]] = {}
         self._clear: dict[int | None, int] = {}
+        self._padded: deque[tuple[tuple[int, ...], float]] = deque(maxlen=4)  # shape and value of what was padded
+        session.patches.around(torch.nn.utils.rnn, "pad_sequence", lambda args, kwargs: (args, kwargs), self._was_padded)
+
+    def _was_padded(self, call: tuple[Any, Any], result: Any, error: BaseException | None) -> None:
+        args, kwargs = call
+        if error is None and isinstance(result, torch.Tensor):
+            value = args[2] if len(args) > 2 else kwargs.get("padding_value", 0.0)
+            self._padded.append((tuple(result.shape), value))
 
     def on_step_begin(self, event: Step) -> None:
         self._stepping = True
@@ -86,9 +95,9 @@ class Attention(Instrument):
             self._lengths.add(shape)
 
     def _padding(self, ids: torch.Tensor, index: int) -> torch.Tensor | None:
-        masks = []  # (mask, whether the program itself says that this is padding)
+        masks = []
         if index >= 0:
-            masks.append((ids == index, True))
+            masks.append(ids == index)
         for reference in self._given:
             given = reference()
             if given is not None and given is not ids and given.shape == ids.shape and not given.requires_grad:
@@ -96,16 +105,22 @@ class Attention(Instrument):
                 if flag is None and not given.is_complex() and bool(((given == 0) | (given == 1)).all()):
                     flag = given == 1
                 if flag is not None and bool(flag.any()) and not bool(flag.all()):
-                    masks += [(flag, True), (~flag, True)]
-        last = ids[:, -1]
-        masks += [(ids == last[int(i)], False) for i in {0, len(last) // 2, len(last) - 1}]
-        for mask, said in masks:
-            if self._is_padding(ids, mask, 1 if said else 2):
-                return mask.clone()
-        return None
+                    masks += [flag, ~flag]
+        masks += [ids == value for shape, value in self._padded if shape == tuple(ids.shape)]
+        for reference in self._given:
+            lengths = reference()
+            if lengths is not None and lengths.shape == ids.shape[:1] and not lengths.is_floating_point():
+                masks += self._by_lengths(ids, lengths)
+        return next((mask.clone() for mask in masks if self._is_padding(ids, mask)), None)
 
     @staticmethod
-    def _is_padding(ids: torch.Tensor, mask: torch.Tensor, longest: int) -> bool:
+    def _by_lengths(ids: torch.Tensor, lengths: torch.Tensor) -> list[torch.Tensor]:
+        steps = torch.arange(ids.shape[1], device=ids.device)
+        lengths = lengths.detach().to(ids.device)[:, None]
+        return [steps >= lengths, steps < ids.shape[1] - lengths]
+
+    @staticmethod
+    def _is_padding(ids: torch.Tensor, mask: torch.Tensor) -> bool:
         """Whether a mask covers ends of rows, of different lengths, all filled with one id that stands nowhere else."""
         lengths = mask.sum(1)
         if int(lengths.max()) == 0 or int(lengths.min()) == ids.shape[1] or len(set(lengths.tolist())) < 2:
@@ -116,7 +131,7 @@ class Attention(Instrument):
         steps = torch.arange(ids.shape[1], device=ids.device)
         at_end = steps >= (ids.shape[1] - lengths)[:, None]
         at_start = steps < lengths[:, None]
-        return int(lengths.max()) >= longest and (bool((mask == at_end).all()) or bool((mask == at_start).all()))
+        return bool((mask == at_end).all()) or bool((mask == at_start).all())
 
     # attention
 

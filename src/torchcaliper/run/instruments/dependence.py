@@ -74,7 +74,7 @@ class DependenceWatch(Instrument):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.trace = Trace(session)
-        self._hooks = HookWatch()
+        self._hooks = HookWatch(session.local)
         session.on_lift(self._hooks.take_off)
         self._stepping = False
         self._on = False
@@ -94,6 +94,7 @@ class DependenceWatch(Instrument):
     def _begin(self) -> None:
         self._on = True
         self.trace.clear()
+        self._hooks.seen = False
         self._hooks.put_on()
 
     def _end(self) -> None:
@@ -123,6 +124,7 @@ class DependenceWatch(Instrument):
             return
         if not self._on:
             self._begin()
+        self._hooks.put_on()  # a backward before this forward has taken it off
         self._root = self.session.objects.root(event.root)
         if event.root is not event.module or _is_sharded(event.root) or _is_hooked(event.root):
             self._wrapped = True
@@ -150,6 +152,7 @@ class DependenceWatch(Instrument):
             if not event.grad:
                 return
             self._begin()
+        self._hooks.look()
         if event.name == "embedding" and len(event.args) > 1 and isinstance(event.args[1], torch.Tensor):
             ids = event.args[1]  # torch.embedding(weight, ids, ...)
             if not self.trace.inputs_of(ids):
@@ -211,6 +214,7 @@ class DependenceWatch(Instrument):
             self._wrapped
             or self._hooks.seen
             or torch.is_anomaly_enabled()
+            or torch.is_deterministic_algorithms_warn_only_enabled()
             or nn.modules.module._has_any_global_hook()  # type: ignore[no-untyped-call]
             or torch._C._len_torch_dispatch_stack()
         )
