@@ -1,7 +1,8 @@
 """Attention weights at padded keys, read where they are computed.
 
 Padding is known by the token ids, where the program says so: by a padding index of the embedding, a mask or lengths
-given beside the ids, or by `pad_sequence`. One id that fills the ends of rows is not enough: sorted values look alike.
+given beside the ids, `pad_sequence`, or a comparison of the ids with one value. That one id fills the ends of rows is
+not enough: sorted values look alike.
 """
 
 from __future__ import annotations
@@ -40,16 +41,25 @@ class Attention(Instrument):
         self._pads: list[torch.Tensor] = []  # (rows, steps) bool, True where padded
         self._lengths: set[tuple[int, int]] = set()  # of everything that was embedded
         self._looked = 0
+        #: (shape, value) of what pad_sequence made, and (None, value) where the program compares ids with a value
+        self._filled: deque[tuple[tuple[int, ...] | None, float]] = deque(maxlen=8)
+        session.patches.around(torch.nn.utils.rnn, "pad_sequence", lambda *call: call, self._was_filled)
         self._known: dict[tuple[int | None, str], tuple[PaddingRead, int]] = {}
         self._clear: dict[int | None, int] = {}
-        self._padded: deque[tuple[tuple[int, ...], float]] = deque(maxlen=4)  # shape and value of what was padded
-        session.patches.around(torch.nn.utils.rnn, "pad_sequence", lambda args, kwargs: (args, kwargs), self._was_padded)
 
-    def _was_padded(self, call: tuple[Any, Any], result: Any, error: BaseException | None) -> None:
+    def _was_filled(self, call: Any, result: Any, error: BaseException | None) -> None:
         args, kwargs = call
         if error is None and isinstance(result, torch.Tensor):
             value = args[2] if len(args) > 2 else kwargs.get("padding_value", 0.0)
-            self._padded.append((tuple(result.shape), value))
+            self._filled.append((tuple(result.shape), value))
+
+    def _compared(self, event: Operation) -> None:
+        """`ids == PAD` or `ids != PAD`: looked for in the ids of this step, and in those of later ones."""
+        ids, value = (event.args[0], event.args[1]) if len(event.args) > 1 else (None, None)
+        if not isinstance(ids, torch.Tensor) or type(value) is not int or ids.dim() != 2 or ids.is_floating_point():
+            return
+        if (None, value) not in self._filled:
+            self._filled.append((None, value))
 
     def on_step_begin(self, event: Step) -> None:
         self._stepping = True
@@ -69,7 +79,9 @@ class Attention(Instrument):
     def on_operation(self, event: Operation) -> None:
         if self._stepping or not event.grad:
             return
-        if event.name == "embedding":
+        if event.name in ("eq", "ne", "__eq__", "__ne__"):
+            self._compared(event)
+        elif event.name == "embedding":
             self._embedded(event)
         elif self._pads and self._looked < _LOOKED:
             if event.name == "softmax":
@@ -95,9 +107,9 @@ class Attention(Instrument):
             self._lengths.add(shape)
 
     def _padding(self, ids: torch.Tensor, index: int) -> torch.Tensor | None:
-        masks = []
+        masks = []  # (mask, whether the program itself says that this is padding)
         if index >= 0:
-            masks.append(ids == index)
+            masks.append((ids == index, True))
         for reference in self._given:
             given = reference()
             if given is not None and given is not ids and given.shape == ids.shape and not given.requires_grad:
@@ -105,22 +117,21 @@ class Attention(Instrument):
                 if flag is None and not given.is_complex() and bool(((given == 0) | (given == 1)).all()):
                     flag = given == 1
                 if flag is not None and bool(flag.any()) and not bool(flag.all()):
-                    masks += [flag, ~flag]
-        masks += [ids == value for shape, value in self._padded if shape == tuple(ids.shape)]
+                    masks += [(flag, True), (~flag, True)]
+        masks += [(ids == value, True) for shape, value in self._filled if shape in (None, tuple(ids.shape))]
         for reference in self._given:
             lengths = reference()
             if lengths is not None and lengths.shape == ids.shape[:1] and not lengths.is_floating_point():
-                masks += self._by_lengths(ids, lengths)
-        return next((mask.clone() for mask in masks if self._is_padding(ids, mask)), None)
+                steps = torch.arange(ids.shape[1], device=ids.device)
+                ends = lengths.detach().to(ids.device)[:, None]
+                masks += [(steps >= ends, True), (steps < ids.shape[1] - ends, True)]
+        for mask, said in masks:
+            if self._is_padding(ids, mask, 1 if said else 2):
+                return mask.clone()
+        return None
 
     @staticmethod
-    def _by_lengths(ids: torch.Tensor, lengths: torch.Tensor) -> list[torch.Tensor]:
-        steps = torch.arange(ids.shape[1], device=ids.device)
-        lengths = lengths.detach().to(ids.device)[:, None]
-        return [steps >= lengths, steps < ids.shape[1] - lengths]
-
-    @staticmethod
-    def _is_padding(ids: torch.Tensor, mask: torch.Tensor) -> bool:
+    def _is_padding(ids: torch.Tensor, mask: torch.Tensor, longest: int) -> bool:
         """Whether a mask covers ends of rows, of different lengths, all filled with one id that stands nowhere else."""
         lengths = mask.sum(1)
         if int(lengths.max()) == 0 or int(lengths.min()) == ids.shape[1] or len(set(lengths.tolist())) < 2:
@@ -131,7 +142,7 @@ class Attention(Instrument):
         steps = torch.arange(ids.shape[1], device=ids.device)
         at_end = steps >= (ids.shape[1] - lengths)[:, None]
         at_start = steps < lengths[:, None]
-        return bool((mask == at_end).all()) or bool((mask == at_start).all())
+        return int(lengths.max()) >= longest and (bool((mask == at_end).all()) or bool((mask == at_start).all()))
 
     # attention
 

@@ -141,6 +141,11 @@ class DependenceWatch(Instrument):
             self._inputs[number] = tensor.detach().clone()
         return number
 
+    def _is_input(self, ids: torch.Tensor) -> bool:
+        """Whether ids made from an input still hold its values in their places."""
+        known = [self._inputs[i] for i in self.trace.inputs_of(ids) if i in self._inputs]
+        return not known or any(k.numel() == ids.numel() and bool((k.reshape(ids.shape) == ids).all()) for k in known)
+
     def on_forward_end(self, event: Forward) -> None:
         if self._on and isinstance(event.output, torch.Tensor):
             self.trace.mark_output(event.output)
@@ -155,7 +160,7 @@ class DependenceWatch(Instrument):
         self._hooks.look()
         if event.name == "embedding" and len(event.args) > 1 and isinstance(event.args[1], torch.Tensor):
             ids = event.args[1]  # torch.embedding(weight, ids, ...)
-            if not self.trace.inputs_of(ids):
+            if not self.trace.inputs_of(ids) or not self._is_input(ids):  # made within, or an input that was moved
                 self._take_in(ids)
         op = self.trace.add(event)
         if op is not None and op.name in ("cat", "concat", "concatenate") and len(self._rows) < _ROWS:
@@ -455,7 +460,7 @@ class DependenceWatch(Instrument):
         self, shape: tuple[int, ...], target: torch.Tensor | None, found: Sequence | None
     ) -> tuple[int | None, str]:
         """Size of the batch, and whether rows of a flattened prediction go by "sample" or by "time"."""
-        if found is not None:
+        if found is not None and found.shift:  # which axis is time shows in what follows what
             if shape[0] == found.batch and not found.time_first:
                 return found.batch, "sample"
             if len(shape) == 2 and shape[0] == found.batch * found.length:
@@ -483,7 +488,7 @@ class DependenceWatch(Instrument):
 
     def _keep_mixing(self, site: int | None, known: _Known, cause: Cause, below: Op | None, batch: int) -> None:
         known.dirty += 1
-        culprit = self._sample_culprit(cause, batch)
+        culprit = self._sample_culprit(cause, below, batch)
         if culprit is None:
             return
         loader = self._batch is not None and self._batch[0] == batch
@@ -505,11 +510,13 @@ class DependenceWatch(Instrument):
         )
         self._joined(cause, below, culprit, batch)
 
-    def _sample_culprit(self, cause: Cause, batch: int) -> Culprit | None:
+    def _sample_culprit(self, cause: Cause, below: Op | None, batch: int) -> Culprit | None:
         for op in cause.ops:
             if family(op) == "recurrent" and self._reads_samples(op, batch):
                 return self._culprit(op, "recurrent")
         for op in cause.ops:
+            if family(op) == "attention" and op.sizes and len(op.sizes[0]) == 4 and op.sizes[0][0] == 1:
+                return None  # a batch of one, made so that samples attend to each other
             if op.layer in _ATTENTION_LAYERS:
                 return self._culprit(op, "attention layer")
         for wanted in ("reshape", "softmax", "attention", "product"):
@@ -520,6 +527,10 @@ class DependenceWatch(Instrument):
                     if wanted == "softmax" and op.sizes and prod(op.sizes[0]) == batch:
                         return None  # a list of items that compete with each other: ranking, bags of instances
                     return self._culprit(op, wanted)
+        if below is not None and below.name == "exp":  # a softmax by hand
+            for op in cause.ops:
+                if op.name == "sum" and op.sizes and op.sizes[0][0] == batch and prod(op.sizes[0]) != batch:
+                    return self._culprit(op, "softmax")
         return None
 
     def _reads_samples(self, op: Op, batch: int) -> bool:
