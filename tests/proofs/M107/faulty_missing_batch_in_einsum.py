@@ -1,8 +1,9 @@
-# line: 16
+# line: 17
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
+
 
 class Pool(nn.Module):
     def __init__(self):

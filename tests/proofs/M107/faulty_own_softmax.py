@@ -1,9 +1,10 @@
-# line: 17
+# line: 18
 # also: M108
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
+
 
 class Pool(nn.Module):
     def __init__(self):

@@ -3,6 +3,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+
 class Clip(nn.Module):
     """Image-text matching: the network itself compares every image with every text of the batch."""
 

@@ -3,6 +3,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+
 class ExpertChoice(nn.Module):
     """Each expert chooses its samples (Zhou et al. 2022): what one gets depends on the others by intent."""
 

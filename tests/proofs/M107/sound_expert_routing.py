@@ -3,6 +3,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+
 class Moe(nn.Module):
     def __init__(self, dim=16, experts=4):
         super().__init__()

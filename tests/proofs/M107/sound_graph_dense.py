@@ -2,6 +2,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+
 class Gcn(nn.Module):
     """A graph network: the first axis is nodes, and attention between them is the point."""
 

@@ -3,6 +3,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+
 class Saint(nn.Module):
     """Attention between the rows of a table, as SAINT does on purpose."""
 

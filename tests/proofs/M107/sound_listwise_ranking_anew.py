@@ -2,6 +2,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+
 class Ranker(nn.Module):
     """Scores the candidates of one query; the softmax over them is the model."""
 

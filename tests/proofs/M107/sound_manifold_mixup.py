@@ -3,6 +3,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()

@@ -3,6 +3,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+
 class Critic(nn.Module):
     """A discriminator with the standard deviation over the batch as a feature (progressive GAN)."""
 

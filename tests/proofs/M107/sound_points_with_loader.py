@@ -3,6 +3,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+
 class EdgeConv(nn.Module):
     """Neighbours among the points of each cloud."""
 

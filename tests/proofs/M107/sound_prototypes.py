@@ -2,6 +2,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+
 class ProtoNet(nn.Module):
     """Few-shot learning: queries are compared with class means of the support."""
 

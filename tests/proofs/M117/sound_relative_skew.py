@@ -21,7 +21,9 @@ class Net(nn.Module):
 
 
 torch.manual_seed(0)
-loader = DataLoader(TensorDataset(torch.randint(0, 20, (64, 10)), torch.randint(0, 3, (64,))), batch_size=8, shuffle=True)
+loader = DataLoader(
+    TensorDataset(torch.randint(0, 20, (64, 10)), torch.randint(0, 3, (64,))), batch_size=8, shuffle=True
+)
 model = Net()
 opt = torch.optim.Adam(model.parameters(), 1e-3)
 for x, y in loader:

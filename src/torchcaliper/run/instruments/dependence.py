@@ -196,6 +196,8 @@ class DependenceWatch(Instrument):
         self._failures = len(self.run.failures)
 
     def _multiplied(self, op: Op, site: int | None) -> None:
+        if any((j.kind, j.site) == ("batch-multiplied", op.site) for j in self.run.dependence.joinings):
+            return
         self.run.dependence.joinings.append(
             Joining(
                 op.name,
@@ -235,6 +237,11 @@ class DependenceWatch(Instrument):
         self._seen_losses += 1
         if self._seen_losses > 4 or not target.dim() or not self._may_measure():
             return
+        if prediction.dim() and prediction.shape[0] != target.shape[0]:  # broadcast against each other
+            for op in self._rows:
+                if (op.shape[0], op.sizes[0][0]) == (prediction.shape[0], target.shape[0]):
+                    self._multiplied(op, event.site)
+                    break
         samples = self._samples.setdefault(event.site, _Known())
         steps = self._steps.setdefault(event.site, _Known())
         if not samples.open and not steps.open:
@@ -527,10 +534,11 @@ class DependenceWatch(Instrument):
                     if wanted == "softmax" and op.sizes and prod(op.sizes[0]) == batch:
                         return None  # a list of items that compete with each other: ranking, bags of instances
                     return self._culprit(op, wanted)
-        if below is not None and below.name == "exp":  # a softmax by hand
-            for op in cause.ops:
-                if op.name == "sum" and op.sizes and op.sizes[0][0] == batch and prod(op.sizes[0]) != batch:
-                    return self._culprit(op, "softmax")
+        for op in cause.ops:  # a softmax by hand: divided by the sum over the batch
+            first, *rest = op.sizes or ((),)
+            shares = op.name in ("div", "truediv") and rest == [(1, *first[1:])] and first[0] == batch != prod(first)
+            if shares and any(other.name == "sum" and other.sizes[:1] == (first,) for other in cause.ops):
+                return self._culprit(op, "softmax")
         return None
 
     def _reads_samples(self, op: Op, batch: int) -> bool:
@@ -570,7 +578,21 @@ class DependenceWatch(Instrument):
 
 
 #: operators that keep all axes but the last
-_KEEPING = ("linear", "embedding", "layer_norm", "dropout", "relu", "gelu", "tanh", "silu", "batch_norm")
+_KEEPING = (
+    "gru_cell",
+    "lstm_cell",
+    "rnn_tanh_cell",
+    "rnn_relu_cell",
+    "linear",
+    "embedding",
+    "layer_norm",
+    "dropout",
+    "relu",
+    "gelu",
+    "tanh",
+    "silu",
+    "batch_norm",
+)
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _MASKING = (
@@ -633,7 +655,7 @@ def _a_valid_step(target: Any, found: Sequence, sample: int, wanted: int) -> int
     row = list(map(int, flat.tolist()))
     for step in [*range(wanted, -1, -1), *range(wanted + 1, len(row) - 1)]:
         if row[step] >= 0:
-            return step
+            return int(step)
     return None
 
 
