@@ -14,8 +14,10 @@ from torch.autograd.graph import GradientEdge
 
 from torchcaliper.run.trace import Op, Trace
 
-#: nodes walked (3 us each), and values of all gradients held at once
-_NODES, _VALUES = 20_000, 1 << 26
+#: nodes walked (3 us each), values of all gradients held at once, and passes over the graph for all of them
+_NODES, _VALUES, _PASSES = 20_000, 1 << 26, 16
+#: nodes gone through from one place that is known to the next
+_BETWEEN = 10_000
 #: what arrives is rounding below this share of the largest
 _LEAST = 1e-5
 
@@ -103,13 +105,40 @@ class Influence:
                     stack.append(user)
         return found
 
-    def measure(self, vector: torch.Tensor, axis: Axis, within: set[Any]) -> dict[Point, list[float]] | None:
-        """Per noted node: the largest gradient at each index of its axis. None: it cannot be measured."""
-        wanted = [
-            p for p in self.ops if p != self.start and p[0] in within and axis(self.shapes[p], self.ops[p]) is not None
-        ]
+    def arrivals(self, vector: torch.Tensor, axis: Axis, within: set[Any]) -> dict[Point, list[float]] | None:
+        """Where inputs come in: the largest gradient at each index of the axis. None: it cannot be measured."""
+        wanted = [p for p in self._known_axes(axis, within) if self.ops[p].enters]
         if not wanted or sum(_size(self.shapes[p]) for p in wanted) > _VALUES:
             return None
+        return self._gradients(wanted, vector, axis)
+
+    def everywhere(self, vector: torch.Tensor, axis: Axis, within: set[Any]) -> dict[Point, list[float]] | None:
+        """The same at all noted nodes, in as many passes as it takes to hold few gradients at once."""
+        passes: list[list[Point]] = []
+        room = 0
+        for point in self._known_axes(axis, within):
+            size = _size(self.shapes[point])
+            if size > room:
+                passes.append([])
+                room = _VALUES
+            passes[-1].append(point)
+            room -= size
+        if len(passes) > _PASSES:
+            return None
+        found: dict[Point, list[float]] = {}
+        for wanted in passes:
+            part = self._gradients(wanted, vector, axis)
+            if part is None:
+                return None
+            found.update(part)
+        return found
+
+    def _known_axes(self, axis: Axis, within: set[Any]) -> list[Point]:
+        return [
+            p for p in self.ops if p != self.start and p[0] in within and axis(self.shapes[p], self.ops[p]) is not None
+        ]
+
+    def _gradients(self, wanted: list[Point], vector: torch.Tensor, axis: Axis) -> dict[Point, list[float]] | None:
         edges = [GradientEdge(*p) for p in wanted]
         session = self._trace.session
         session.measuring = True
@@ -143,42 +172,45 @@ class Influence:
                 found[point] = values
         return found
 
-    def cause(self, values: dict[Point, list[float]], allowed: Callable[[int, int], bool]) -> Cause | None:
+    def is_reached(self, values: dict[Point, list[float]], allowed: Callable[[int], bool]) -> bool:
+        """Whether gradients arrive at indices that are not allowed."""
+        return any(_beyond(row, allowed) is not None for row in values.values())
+
+    def cause(self, values: dict[Point, list[float]], allowed: Callable[[int], bool]) -> Cause | None:
         """Where, going back from the output, gradients first arrive at indices that are not allowed.
 
-        `allowed(index, size)`. The operators between the last place that is clean and the first that is not. None if
+        The operators between the last place that is clean and the first that is not. None if
         they arrive at none where inputs come in: there the axes are known, further on sizes may coincide by chance.
         """
         dirty: dict[Point, tuple[int, float]] = {}
         for point, row in values.items():
-            inside = max((v for i, v in enumerate(row) if allowed(i, len(row))), default=0.0)
-            outside = [v for i, v in enumerate(row) if not allowed(i, len(row))]
-            most = max(outside, default=0.0)
-            if most > _LEAST * max(inside, most) and most > 0.0:
-                count = sum(v > _LEAST * max(inside, most) for v in outside)
-                dirty[point] = (count, most / max(inside, 1e-30))
+            beyond = _beyond(row, allowed)
+            if beyond is not None:
+                dirty[point] = beyond
         if not any(self.ops[point].enters for point in dirty):
             return None
         region: list[Op] = []
         first: Point | None = None
-        seen: set[Point] = set()
-        start_op = self.ops.get(self.start)
-        queue: list[tuple[Point, tuple[Op, ...]]] = [(self.start, (start_op,) if start_op is not None else ())]
+        seen: set[Point] = {self.start}
+        queue: list[Point] = [self.start]
         while queue:
-            point, path = queue.pop(0)
-            for following in self.edges.get(point[0], ()):
-                op = self.ops.get(following)
-                if following in dirty:
-                    first = first or following
-                    region += [o for o in path if o not in region]
-                    continue
-                if following in seen:
-                    continue
-                seen.add(following)
-                if following in values:
-                    queue.append((following, (op,) if op is not None else ()))
-                else:
-                    queue.append((following, (*path, op) if op is not None and len(path) < 64 else path))
+            clean = queue.pop(0)
+            between, passed = [clean], {clean}  # what can be reached from here through places where nothing is known
+            arrives = False
+            for point in between:
+                for following in self.edges.get(point[0], ()):
+                    if following in dirty:
+                        first, arrives = first or following, True
+                    elif following in values:
+                        if following not in seen:
+                            seen.add(following)
+                            queue.append(following)
+                    elif following not in passed and len(passed) < _BETWEEN:
+                        passed.add(following)
+                        between.append(following)
+            if arrives:
+                found = [op for point in between if (op := self.ops.get(point)) is not None]
+                region += [op for op in found if op not in region]
         if first is None:
             return None
         return Cause(region, first, *dirty[first])
@@ -191,6 +223,17 @@ class Cause:
 
     def __init__(self, ops: list[Op], below: Point, reached: int, strength: float) -> None:
         self.ops, self.below, self.reached, self.strength = ops, below, reached, strength
+
+
+def _beyond(row: list[float], allowed: Callable[[int], bool]) -> tuple[int, float] | None:
+    """(how many indices that are not allowed are reached, the most there as a share of the most elsewhere)."""
+    inside = max((v for i, v in enumerate(row) if allowed(i)), default=0.0)
+    outside = [v for i, v in enumerate(row) if not allowed(i)]
+    most = max(outside, default=0.0)
+    least = _LEAST * max(inside, most)
+    if most <= least:
+        return None
+    return sum(v > least for v in outside), most / max(inside, 1e-30)
 
 
 def _size(shape: tuple[int, ...]) -> int:

@@ -10,6 +10,8 @@ import torch
 #: fewer positions than these prove nothing
 _LENGTH, _POSITIONS = 4, 12
 _ALIKE = 0.98
+#: features of a series that are compared with a target of one feature
+_FEATURES = 8
 
 
 @dataclass(slots=True)
@@ -45,6 +47,13 @@ def _all(prediction: torch.Tensor, target: torch.Tensor, number: int, given: tor
         found = _compare(target, given.transpose(0, 1) if time_first else given, number, time_first)
         if found is not None and _fits(prediction, found, target):
             yield found
+    if target.is_floating_point() and given.dim() == 3 and target.shape[:1] == given.shape[:1]:
+        few = target.numel() // len(target) <= given.shape[1]
+        for feature in range(min(given.shape[2], _FEATURES) if few else 0):
+            found = _compare(target, given[:, :, feature], number, False)
+            if found is not None and _fits(prediction, found, target):
+                yield found
+                break
     if target.is_floating_point() and given.dim() == 3 and target.dim() == 3 and prediction.shape == target.shape:
         found = _compare(target.transpose(1, 2), given.transpose(1, 2), number, False)
         if found is not None:

@@ -21,7 +21,8 @@ class AttentionMaskMisused(Rule):
     Sequences of different lengths are padded to one, and the attention weights of real positions at padded ones are
     not zero: no mask reaches the attention, or a boolean mask has the wrong sense (True means *ignore* in
     `nn.MultiheadAttention` and `nn.Transformer...`, and *attend* in `scaled_dot_product_attention`). Also rows in
-    which everything is masked, whose softmax is NaN.
+    which everything is masked, whose softmax is NaN; the last column taken for the last step of sequences padded at
+    their end; ids padded in front and no mask, at evaluation, in a network that is trained with a mask.
 
     ## Why it matters
     The result for a sequence changes with the length of the others in its batch, so one by one, as in use, the network
@@ -54,14 +55,14 @@ class AttentionMaskMisused(Rule):
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
         for read in run.dependence.padding_reads:
-            if read.times < _TIMES or (read.kind == "attended" and read.share < _SHARE):
+            if (read.times < _TIMES and read.kind != "left-out") or (read.kind == "attended" and read.share < _SHARE):
                 continue
             yield self.finding(
                 _MESSAGES[read.kind if read.kind != "attended" or not read.masked else "despite"],
                 at=run.at(read.site),
                 evidence=[
                     evidence(
-                        "looked at in {times} steps; {rows} samples of the first batch hold padding",
+                        "seen in {times} looks; {rows} samples of the first one hold padding",
                         run.at(read.site),
                         times=read.times,
                         rows=read.rows,
@@ -79,6 +80,8 @@ _MESSAGES = {
     "attended": "Real positions give {share:.0%} of their attention to padding: no mask hides it.",
     "despite": "Real positions give {share:.0%} of their attention to padding, although a mask is given.",
     "inverted": "The mask is the wrong way round: real positions attend to padding only ({share:.0%}).",
+    "last": "The last column is taken for the last step, but in {share:.0%} of the samples it is padding.",
+    "left-out": "Padding stands in front of the ids, and no mask hides it, in a network that is trained with one.",
     "all-masked": "Everything is masked for some real positions, so their attention is NaN.",
 }
 _FIXES = {
@@ -86,5 +89,7 @@ _FIXES = {
     "attn_mask of scaled_dot_product_attention: True where attended)",
     "inverted": "turn the mask round (~mask): True means ignore in nn.MultiheadAttention and nn.Transformer, and "
     "attend in scaled_dot_product_attention",
+    "last": "take each row at its own last token: h[torch.arange(len(h)), lengths - 1]",
+    "left-out": "pass the mask in evaluation and generation as well (attention_mask=...)",
     "all-masked": "leave at least one key unmasked in every row, or turn the mask round (~mask)",
 }

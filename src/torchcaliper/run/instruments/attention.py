@@ -24,8 +24,28 @@ if TYPE_CHECKING:
 
 #: attention operators looked at in one look; values of one that are read
 _LOOKED, _VALUES = 64, 1 << 24
+#: forwards without gradients of a network that are looked at
+_EVALUATIONS = 8
 #: attention that padding gets by rounding
 _NONE = 1e-6
+
+
+def _ids_and_masks(event: Forward) -> tuple[torch.Tensor | None, list[torch.Tensor]]:
+    """The token ids that a network is given, and the masks beside them (True where a token is real)."""
+    given = [t for t in tensors((*event.args, event.kwargs), 3) if t.dim() == 2][:8]
+    whole = [t for t in given if t.dtype in (torch.int64, torch.int32)]
+    masks, others = [], []
+    for tensor in given:
+        if tensor.dtype is torch.bool:
+            masks.append(tensor)
+        elif not tensor.is_complex() and tensor.numel() and bool(((tensor == 0) | (tensor == 1)).all()):
+            masks.append(tensor == 1)
+        elif any(tensor is w for w in whole):
+            others.append(tensor)
+    ids = others[0] if others and others[0].shape[0] > 1 and others[0].shape[1] > 2 else None
+    if ids is None:
+        return None, []
+    return ids, [mask for mask in masks if mask.shape == ids.shape]
 
 
 class Attention(Instrument):
@@ -45,7 +65,8 @@ class Attention(Instrument):
         self._filled: deque[tuple[tuple[int, ...] | None, float]] = deque(maxlen=8)
         session.patches.around(torch.nn.utils.rnn, "pad_sequence", lambda *call: call, self._was_filled)
         self._known: dict[tuple[int | None, str], tuple[PaddingRead, int]] = {}
-        self._clear: dict[int | None, int] = {}
+        self._fillers: dict[int, int] = {}  # root -> the id under its padding masks in training
+        self._unmasked: dict[int, int] = {}  # root -> forwards without gradients that were looked at
 
     def _was_filled(self, call: Any, result: Any, error: BaseException | None) -> None:
         args, kwargs = call
@@ -75,6 +96,41 @@ class Attention(Instrument):
         if self.session.looking and event.grad:
             self._root = self.session.objects.root(event.root)
             self._given = [weakref.ref(t) for t in tensors((*event.args, event.kwargs), 3)][:32]
+            ids, masks = _ids_and_masks(event)
+            if ids is not None and self._root not in self._fillers:
+                for mask in masks:
+                    filled = ids[~mask] if mask.any() else ids[:0]
+                    if filled.numel() and bool((filled == filled[0]).all()):
+                        self._fillers[self._root] = int(filled[0])
+        elif not event.grad and self._fillers:
+            self._evaluation(event)
+
+    def _evaluation(self, event: Forward) -> None:
+        """Padding in front, as for generation, and no mask, in a network that is trained with one."""
+        root = self.session.objects.known_root(event.root)
+        filler = self._fillers.get(root) if root is not None else None
+        if root is None or filler is None or self._unmasked.get(root, 0) >= _EVALUATIONS:
+            return
+        self._unmasked[root] = self._unmasked.get(root, 0) + 1
+        ids, masks = _ids_and_masks(event)
+        if ids is None or any(not bool(mask.all()) for mask in masks):
+            return
+        padded = (ids == filler).long().cumprod(1).bool()
+        lengths = padded.sum(1)
+        if int(lengths.min()) == 0 and 1 < int(lengths.max()) < ids.shape[1]:
+            key = (event.site, "left-out")
+            if key not in self._known:
+                record = PaddingRead(
+                    "left-out",
+                    root,
+                    event.site,
+                    int((lengths > 0).sum()),
+                    0.0,
+                    bool(masks),
+                    first_step=self.session.step,
+                )
+                self._known[key] = (record, self.session.step)
+                self.run.dependence.padding_reads.append(record)
 
     def on_operation(self, event: Operation) -> None:
         if self._stepping or not event.grad:
@@ -83,11 +139,30 @@ class Attention(Instrument):
             self._compared(event)
         elif event.name == "embedding":
             self._embedded(event)
+        elif event.name == "__getitem__":
+            if self._looked:
+                self._last_read(event)
         elif self._pads and self._looked < _LOOKED:
             if event.name == "softmax":
                 self._weights(event)
             elif event.name == "scaled_dot_product_attention":
                 self._fused(event)
+
+    def _last_read(self, event: Operation) -> None:
+        """The last column taken as the last step, where it is padding."""
+        if len(event.args) < 2 or not isinstance(event.args[0], torch.Tensor) or not event.args[0].requires_grad:
+            return
+        source, index = event.args[0], event.args[1]
+        if not isinstance(index, tuple) or len(index) < 2 or index[0] != slice(None) or type(index[1]) is not int:
+            return
+        if index[1] != -1 or source.dim() not in (2, 3):
+            return
+        keys = self._keys(source.shape[0], source.shape[1])
+        if keys is None or keys.shape[0] != source.shape[0]:
+            return
+        padded = float(keys[:, -1].float().mean())
+        if padded > 0.0:
+            self._note(event, "last", keys, padded, False)
 
     # padding
 
@@ -137,7 +212,7 @@ class Attention(Instrument):
         if int(lengths.max()) == 0 or int(lengths.min()) == ids.shape[1] or len(set(lengths.tolist())) < 2:
             return False
         filled = ids[mask]
-        if not bool((filled == filled[0]).all()) or bool((ids[~mask] == filled[0]).any()):
+        if not bool((filled == filled[0]).all()) or (longest > 1 and bool((ids[~mask] == filled[0]).any())):
             return False
         steps = torch.arange(ids.shape[1], device=ids.device)
         at_end = steps >= (ids.shape[1] - lengths)[:, None]
@@ -222,7 +297,6 @@ class Attention(Instrument):
             return
         share, most = float(given.mean()), float(given.max())
         if most <= _NONE:
-            self._clear[event.site] = self._clear.get(event.site, 0) + 1
             return
         kind = "inverted" if masked and float(given.min()) > 0.999 else "attended"
         self._note(event, kind, keys, share, masked)

@@ -305,10 +305,15 @@ class DependenceWatch(Instrument):
             return (at[0], None) if len(at) == 1 else None
 
         within = graph.entering(frozenset((found.input,)))
-        values = graph.measure(vector, axis, within)
+        values = graph.arrivals(vector, axis, within)
         if values is None:
             return
-        cause = graph.cause(values, lambda index, size: index <= step)
+        cause: Cause | None = None
+        if graph.is_reached(values, lambda index: index <= step):
+            everywhere = graph.everywhere(vector, axis, within)
+            cause = graph.cause(everywhere, lambda index: index <= step) if everywhere is not None else None
+            if cause is None:
+                return
         if found.shift == 0:
             arrives = [row for point, row in values.items() if graph.ops[point].enters]
             own = any(row[step] > 0 for row in arrives if len(row) > step)
@@ -429,11 +434,16 @@ class DependenceWatch(Instrument):
             return None
 
         for _ in range(_BELOW):
-            values = graph.measure(vector, axis, graph.entering())
+            within = graph.entering()
+            values = graph.arrivals(vector, axis, within)
             if values is None:
                 return
-            cause = graph.cause(values, lambda index, size: index == sample)
-            if cause is None:
+            if graph.is_reached(values, lambda index: index == sample):
+                everywhere = graph.everywhere(vector, axis, within)
+                cause = graph.cause(everywhere, lambda index: index == sample) if everywhere is not None else None
+                if cause is None:
+                    return
+            else:
                 cause = self._reads_batch_as_time(graph, values, axis, batch)
             if cause is None:
                 known.clean += bool(values)
@@ -450,6 +460,7 @@ class DependenceWatch(Instrument):
             vector.select(at[0], sample).copy_(
                 probe_vector(tuple(d for i, d in enumerate(shape) if i != at[0]), vector)
             )
+        known.clean += 1  # normalised over the batch again and again: what is below stays unknown
 
     def _reads_batch_as_time(
         self, graph: Influence, values: dict[Point, list[float]], axis: Axis, batch: int
@@ -653,7 +664,8 @@ def _a_valid_step(target: Any, found: Sequence, sample: int, wanted: int) -> int
     shape = (found.length, found.batch) if found.time_first else (found.batch, found.length)
     flat = target.reshape(shape).select(1 if found.time_first else 0, sample)
     row = list(map(int, flat.tolist()))
-    for step in [*range(wanted, -1, -1), *range(wanted + 1, len(row) - 1)]:
+    steps: list[int] = [*range(wanted, -1, -1), *range(wanted + 1, len(row) - 1)]
+    for step in steps:
         if row[step] >= 0:
             return int(step)
     return None
