@@ -1,8 +1,8 @@
 """Attention weights at padded keys, read where they are computed.
 
-Padding is known by the token ids, where the program says so: by a padding index of the embedding, a mask or lengths
-given beside the ids, `pad_sequence`, or a comparison of the ids with one value. That one id fills the ends of rows is
-not enough: sorted values look alike.
+Padding is known by the token ids: by a padding index of the embedding, a mask or lengths given beside the ids,
+`pad_sequence`, a comparison of the ids with one value, or one id that stands only at the ends of rows of different
+lengths, unless the rows are sorted, when the least or largest value stands there by itself.
 """
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ def _ids_and_masks(event: Forward) -> tuple[torch.Tensor | None, list[torch.Tens
     if ids is None:
         return None, []
     return ids, [mask for mask in masks if mask.shape == ids.shape]
+
+
+def _is_sorted(ids: torch.Tensor) -> bool:
+    """Whether nearly all rows only rise or only fall."""
+    rises = ids.diff(dim=1)
+    return bool(((rises >= 0).all(1) | (rises <= 0).all(1)).float().mean() > 0.5)
 
 
 class Attention(Instrument):
@@ -200,6 +206,9 @@ class Attention(Instrument):
                 steps = torch.arange(ids.shape[1], device=ids.device)
                 ends = lengths.detach().to(ids.device)[:, None]
                 masks += [(steps >= ends, True), (steps < ids.shape[1] - ends, True)]
+        if not _is_sorted(ids):
+            last = ids[:, -1]
+            masks += [(ids == last[int(i)], False) for i in {0, len(last) // 2, len(last) - 1}]
         for mask, said in masks:
             if self._is_padding(ids, mask, 1 if said else 2):
                 return mask.clone()
