@@ -218,10 +218,11 @@ def _plain(value: Any) -> Any:
 
 
 def tensors(values: Any, depth: int = 2) -> Iterator[torch.Tensor]:
-    """Tensors among values and in the lists among them."""
+    """Dense tensors among values and in the lists among them: others lack most operators."""
     for value in values:
         if isinstance(value, torch.Tensor):
-            yield value
+            if value.layout is torch.strided and not value.is_nested and not value.is_meta:
+                yield value
         elif depth and isinstance(value, list | tuple):
             yield from tensors(value[:1024], depth - 1)
         elif depth and isinstance(value, dict):

@@ -66,7 +66,7 @@ class Reshapes(Instrument):
             self._batch = given[0].shape[0]
 
     def on_operation(self, event: Operation) -> None:
-        if self._stepping or not isinstance(event.result, torch.Tensor):
+        if self._stepping or not isinstance(event.result, torch.Tensor) or event.result.layout is not torch.strided:
             return
         name = event.name
         if name in _PADDED:
@@ -84,7 +84,7 @@ class Reshapes(Instrument):
             return
         if not source.requires_grad and not self._is(self._data, source):
             return
-        if source.numel() != event.result.numel() or source.stride().count(0):
+        if source.layout is not torch.strided or source.numel() != event.result.numel() or source.stride().count(0):
             return
         self._look(event, source)
 
