@@ -6,7 +6,6 @@ number, no gradient of a parameter. Where the vector arrives, the output depends
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -141,14 +140,16 @@ class Influence:
 
     def _gradients(self, wanted: list[Point], vector: torch.Tensor, axis: Axis) -> dict[Point, list[float]] | None:
         edges = [GradientEdge(*p) for p in wanted]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                gradients = torch.autograd.grad(
-                    [GradientEdge(*self.start)], edges, [vector], retain_graph=True, allow_unused=True
-                )
-            except (RuntimeError, NotImplementedError):
-                return None
+        session = self._trace.session
+        session.measuring = True
+        try:
+            gradients = torch.autograd.grad(
+                [GradientEdge(*self.start)], edges, [vector], retain_graph=True, allow_unused=True
+            )
+        except (RuntimeError, TypeError, AttributeError):  # no such gradient, or a torch that takes no edge as output
+            return None
+        finally:
+            session.measuring = False
         found: dict[Point, list[float]] = {}
         with torch.no_grad():
             for point, gradient in zip(wanted, gradients, strict=True):

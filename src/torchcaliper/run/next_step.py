@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -32,26 +33,32 @@ class Sequence:
 
 def sequence_of(prediction: torch.Tensor, target: torch.Tensor, inputs: dict[int, torch.Tensor]) -> Sequence | None:
     """Compare a loss's targets with the inputs; None when they are neither the next steps nor the same ones."""
-    for number, given in inputs.items():
-        if given.dim() < 2 or given.device != target.device or given.is_floating_point() != target.is_floating_point():
-            continue
-        for time_first in (False, True):
-            found = _compare(target, given.transpose(0, 1) if time_first else given, number, time_first)
+    found = [f for number, given in inputs.items() for f in _all(prediction, target, number, given)]
+    # Of several that fit: the next step rather than the same one, then an input as long as the targets, and not the
+    # longer one they may both have been cut from (the source of a copying task).
+    found.sort(key=lambda f: (-f.shift, f.steps != f.length))
+    return found[0] if found else None
+
+
+def _all(prediction: torch.Tensor, target: torch.Tensor, number: int, given: torch.Tensor) -> Iterator[Sequence]:
+    if given.dim() < 2 or given.device != target.device or given.is_floating_point() != target.is_floating_point():
+        return
+    for time_first in (False, True):
+        found = _compare(target, given.transpose(0, 1) if time_first else given, number, time_first)
+        if found is not None and _fits(prediction, found, target):
+            yield found
+    if target.is_floating_point() and given.dim() == 3 and target.shape[:1] == given.shape[:1]:
+        few = target.numel() // len(target) <= given.shape[1]
+        for feature in range(min(given.shape[2], _FEATURES) if few else 0):
+            found = _compare(target, given[:, :, feature], number, False)
             if found is not None and _fits(prediction, found, target):
-                return found
-        if target.is_floating_point() and given.dim() == 3 and target.shape[:1] == given.shape[:1]:
-            for feature in range(
-                min(given.shape[2], _FEATURES) if target.numel() // len(target) <= given.shape[1] else 0
-            ):
-                found = _compare(target, given[:, :, feature], number, False)
-                if found is not None and _fits(prediction, found, target):
-                    return found
-        if target.is_floating_point() and given.dim() == 3 and target.dim() == 3 and prediction.shape == target.shape:
-            found = _compare(target.transpose(1, 2), given.transpose(1, 2), number, False)
-            if found is not None:
-                found.channels = True
-                return found
-    return None
+                yield found
+                break
+    if target.is_floating_point() and given.dim() == 3 and target.dim() == 3 and prediction.shape == target.shape:
+        found = _compare(target.transpose(1, 2), given.transpose(1, 2), number, False)
+        if found is not None:
+            found.channels = True
+            yield found
 
 
 def _compare(target: torch.Tensor, given: torch.Tensor, number: int, time_first: bool) -> Sequence | None:

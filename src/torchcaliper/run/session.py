@@ -74,6 +74,7 @@ class Session:
         self._judge_cost = self._save_cost = 0.0
         self._soon = False
         self.over = False
+        self.measuring = False  # a gradient of our own is on its way: a hook of ours in the graph takes no notice
         self._undo: list[Callable[[], object]] = []
         self._last_error: tuple[int, Failure] | None = None
         self.thread = threading.get_ident()

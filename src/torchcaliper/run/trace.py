@@ -60,7 +60,7 @@ class Trace:
     """The look that is on."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self.session = session
         self._look = 0
         self._count = 0
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], frozenset[int], Op | None]] = {}
@@ -109,7 +109,7 @@ class Trace:
             if not tensor.requires_grad:
                 inputs |= self.inputs_of(tensor)
             elif isinstance(tensor, nn.Parameter):
-                number = self._session.objects.known_parameter(tensor)
+                number = self.session.objects.known_parameter(tensor)
                 if number is not None:
                     op.parameters += (number,)
         if op.name in _OF_LAYERS:
@@ -155,12 +155,12 @@ class Trace:
     def _find_layer(self, op: Op) -> None:
         """The torch layer within whose forward the operator runs: the one that the user's code called."""
         frame, told = sys._getframe(3), False
-        while frame is not None and not self._session.sites.is_user(frame.f_code.co_filename):
+        while frame is not None and not self.session.sites.is_user(frame.f_code.co_filename):
             if frame.f_code.co_name == "forward":
                 layer = locals_of(frame).get("self")
                 if isinstance(layer, nn.Module):
                     kind = type(layer).__name__
-                    made = self._session.objects.made(layer)
+                    made = self.session.objects.made(layer)
                     if made is not None and made[1] is not None and not (told and kind not in _TOLD):
                         told = kind in _TOLD
                         op.made_site, op.layer = made[1], kind

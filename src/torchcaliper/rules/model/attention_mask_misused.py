@@ -41,8 +41,8 @@ class AttentionMaskMisused(Rule):
     ## When it is silent
     Batches whose sequences are all of one length; causal attention with padding at the end, which no real position can
     see; what padded positions themselves attend to; padding that is read by a convolution, a recurrent layer or a mean;
-    where it cannot be told which ids are padding (no padding index, no mask given, no one id that fills the ends of
-    rows of different lengths).
+    where it cannot be told which ids are padding (no padding index, mask, lengths or `pad_sequence`, and no one id that
+    fills the ends of rows of different lengths); rows of sorted values, at whose ends the least one stands by itself.
 
     ## References
     * [nn.MultiheadAttention: key_padding_mask](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)

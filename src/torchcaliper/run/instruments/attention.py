@@ -1,13 +1,15 @@
 """Attention weights at padded keys, read where they are computed.
 
-Padding is known by the token ids: a padding index of an embedding, a mask given beside the ids, or one id that stands
-only at the ends of rows of different lengths.
+Padding is known by the token ids: by a padding index of the embedding, a mask or lengths given beside the ids,
+`pad_sequence`, a comparison of the ids with one value, or one id that stands only at the ends of rows of different
+lengths, unless the rows are sorted, when the least or largest value stands there by itself.
 """
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn import functional as F
@@ -46,6 +48,12 @@ def _ids_and_masks(event: Forward) -> tuple[torch.Tensor | None, list[torch.Tens
     return ids, [mask for mask in masks if mask.shape == ids.shape]
 
 
+def _is_sorted(ids: torch.Tensor) -> bool:
+    """Whether nearly all rows only rise or only fall."""
+    rises = ids.diff(dim=1)
+    return bool(((rises >= 0).all(1) | (rises <= 0).all(1)).float().mean() > 0.5)
+
+
 class Attention(Instrument):
     """Keeps `run.dependence.padding_reads`."""
 
@@ -59,9 +67,26 @@ class Attention(Instrument):
         self._pads: list[torch.Tensor] = []  # (rows, steps) bool, True where padded
         self._lengths: set[tuple[int, int]] = set()  # of everything that was embedded
         self._looked = 0
+        #: (shape, value) of what pad_sequence made, and (None, value) where the program compares ids with a value
+        self._filled: deque[tuple[tuple[int, ...] | None, float]] = deque(maxlen=8)
+        session.patches.around(torch.nn.utils.rnn, "pad_sequence", lambda *call: call, self._was_filled)
         self._known: dict[tuple[int | None, str], tuple[PaddingRead, int]] = {}
         self._fillers: dict[int, int] = {}  # root -> the id under its padding masks in training
         self._unmasked: dict[int, int] = {}  # root -> forwards without gradients that were looked at
+
+    def _was_filled(self, call: Any, result: Any, error: BaseException | None) -> None:
+        args, kwargs = call
+        if error is None and isinstance(result, torch.Tensor):
+            value = args[2] if len(args) > 2 else kwargs.get("padding_value", 0.0)
+            self._filled.append((tuple(result.shape), value))
+
+    def _compared(self, event: Operation) -> None:
+        """`ids == PAD` or `ids != PAD`: looked for in the ids of this step, and in those of later ones."""
+        ids, value = (event.args[0], event.args[1]) if len(event.args) > 1 else (None, None)
+        if not isinstance(ids, torch.Tensor) or type(value) is not int or ids.dim() != 2 or ids.is_floating_point():
+            return
+        if (None, value) not in self._filled:
+            self._filled.append((None, value))
 
     def on_step_begin(self, event: Step) -> None:
         self._stepping = True
@@ -116,7 +141,9 @@ class Attention(Instrument):
     def on_operation(self, event: Operation) -> None:
         if self._stepping or not event.grad:
             return
-        if event.name == "embedding":
+        if event.name in ("eq", "ne", "__eq__", "__ne__"):
+            self._compared(event)
+        elif event.name == "embedding":
             self._embedded(event)
         elif event.name == "__getitem__":
             if self._looked:
@@ -172,8 +199,16 @@ class Attention(Instrument):
                     flag = given == 1
                 if flag is not None and bool(flag.any()) and not bool(flag.all()):
                     masks += [(flag, True), (~flag, True)]
-        last = ids[:, -1]
-        masks += [(ids == last[int(i)], False) for i in {0, len(last) // 2, len(last) - 1}]
+        masks += [(ids == value, True) for shape, value in self._filled if shape in (None, tuple(ids.shape))]
+        for reference in self._given:
+            lengths = reference()
+            if lengths is not None and lengths.shape == ids.shape[:1] and not lengths.is_floating_point():
+                steps = torch.arange(ids.shape[1], device=ids.device)
+                ends = lengths.detach().to(ids.device)[:, None]
+                masks += [(steps >= ends, True), (steps < ids.shape[1] - ends, True)]
+        if not _is_sorted(ids):
+            last = ids[:, -1]
+            masks += [(ids == last[int(i)], False) for i in {0, len(last) // 2, len(last) - 1}]
         for mask, said in masks:
             if self._is_padding(ids, mask, 1 if said else 2):
                 return mask.clone()

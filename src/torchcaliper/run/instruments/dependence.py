@@ -74,7 +74,7 @@ class DependenceWatch(Instrument):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.trace = Trace(session)
-        self._hooks = HookWatch()
+        self._hooks = HookWatch(session.local)
         session.on_lift(self._hooks.take_off)
         self._stepping = False
         self._on = False
@@ -94,6 +94,7 @@ class DependenceWatch(Instrument):
     def _begin(self) -> None:
         self._on = True
         self.trace.clear()
+        self._hooks.seen = False
         self._hooks.put_on()
 
     def _end(self) -> None:
@@ -123,6 +124,7 @@ class DependenceWatch(Instrument):
             return
         if not self._on:
             self._begin()
+        self._hooks.put_on()  # a backward before this forward has taken it off
         self._root = self.session.objects.root(event.root)
         if event.root is not event.module or _is_sharded(event.root) or _is_hooked(event.root):
             self._wrapped = True
@@ -139,6 +141,11 @@ class DependenceWatch(Instrument):
             self._inputs[number] = tensor.detach().clone()
         return number
 
+    def _is_input(self, ids: torch.Tensor) -> bool:
+        """Whether ids made from an input still hold its values in their places."""
+        known = [self._inputs[i] for i in self.trace.inputs_of(ids) if i in self._inputs]
+        return not known or any(k.numel() == ids.numel() and bool((k.reshape(ids.shape) == ids).all()) for k in known)
+
     def on_forward_end(self, event: Forward) -> None:
         if self._on and isinstance(event.output, torch.Tensor):
             self.trace.mark_output(event.output)
@@ -150,9 +157,10 @@ class DependenceWatch(Instrument):
             if not event.grad:
                 return
             self._begin()
+        self._hooks.look()
         if event.name == "embedding" and len(event.args) > 1 and isinstance(event.args[1], torch.Tensor):
             ids = event.args[1]  # torch.embedding(weight, ids, ...)
-            if not self.trace.inputs_of(ids):
+            if not self.trace.inputs_of(ids) or not self._is_input(ids):  # made within, or an input that was moved
                 self._take_in(ids)
         op = self.trace.add(event)
         if op is not None and op.name in ("cat", "concat", "concatenate") and len(self._rows) < _ROWS:
@@ -188,6 +196,8 @@ class DependenceWatch(Instrument):
         self._failures = len(self.run.failures)
 
     def _multiplied(self, op: Op, site: int | None) -> None:
+        if any((j.kind, j.site) == ("batch-multiplied", op.site) for j in self.run.dependence.joinings):
+            return
         self.run.dependence.joinings.append(
             Joining(
                 op.name,
@@ -211,6 +221,7 @@ class DependenceWatch(Instrument):
             self._wrapped
             or self._hooks.seen
             or torch.is_anomaly_enabled()
+            or torch.is_deterministic_algorithms_warn_only_enabled()
             or nn.modules.module._has_any_global_hook()  # type: ignore[no-untyped-call]
             or torch._C._len_torch_dispatch_stack()
         )
@@ -226,6 +237,11 @@ class DependenceWatch(Instrument):
         self._seen_losses += 1
         if self._seen_losses > 4 or not target.dim() or not self._may_measure():
             return
+        if prediction.dim() and prediction.shape[0] != target.shape[0]:  # broadcast against each other
+            for op in self._rows:
+                if (op.shape[0], op.sizes[0][0]) == (prediction.shape[0], target.shape[0]):
+                    self._multiplied(op, event.site)
+                    break
         samples = self._samples.setdefault(event.site, _Known())
         steps = self._steps.setdefault(event.site, _Known())
         if not samples.open and not steps.open:
@@ -462,7 +478,7 @@ class DependenceWatch(Instrument):
         self, shape: tuple[int, ...], target: torch.Tensor | None, found: Sequence | None
     ) -> tuple[int | None, str]:
         """Size of the batch, and whether rows of a flattened prediction go by "sample" or by "time"."""
-        if found is not None:
+        if found is not None and found.shift:  # which axis is time shows in what follows what
             if shape[0] == found.batch and not found.time_first:
                 return found.batch, "sample"
             if len(shape) == 2 and shape[0] == found.batch * found.length:
@@ -490,7 +506,7 @@ class DependenceWatch(Instrument):
 
     def _keep_mixing(self, site: int | None, known: _Known, cause: Cause, below: Op | None, batch: int) -> None:
         known.dirty += 1
-        culprit = self._sample_culprit(cause, batch)
+        culprit = self._sample_culprit(cause, below, batch)
         if culprit is None:
             return
         loader = self._batch is not None and self._batch[0] == batch
@@ -512,11 +528,13 @@ class DependenceWatch(Instrument):
         )
         self._joined(cause, below, culprit, batch)
 
-    def _sample_culprit(self, cause: Cause, batch: int) -> Culprit | None:
+    def _sample_culprit(self, cause: Cause, below: Op | None, batch: int) -> Culprit | None:
         for op in cause.ops:
             if family(op) == "recurrent" and self._reads_samples(op, batch):
                 return self._culprit(op, "recurrent")
         for op in cause.ops:
+            if family(op) == "attention" and op.sizes and len(op.sizes[0]) == 4 and op.sizes[0][0] == 1:
+                return None  # a batch of one, made so that samples attend to each other
             if op.layer in _ATTENTION_LAYERS:
                 return self._culprit(op, "attention layer")
         for wanted in ("reshape", "softmax", "attention", "product"):
@@ -527,6 +545,11 @@ class DependenceWatch(Instrument):
                     if wanted == "softmax" and op.sizes and prod(op.sizes[0]) == batch:
                         return None  # a list of items that compete with each other: ranking, bags of instances
                     return self._culprit(op, wanted)
+        for op in cause.ops:  # a softmax by hand: divided by the sum over the batch
+            first, *rest = op.sizes or ((),)
+            shares = op.name in ("div", "truediv") and rest == [(1, *first[1:])] and first[0] == batch != prod(first)
+            if shares and any(other.name == "sum" and other.sizes[:1] == (first,) for other in cause.ops):
+                return self._culprit(op, "softmax")
         return None
 
     def _reads_samples(self, op: Op, batch: int) -> bool:
@@ -566,7 +589,21 @@ class DependenceWatch(Instrument):
 
 
 #: operators that keep all axes but the last
-_KEEPING = ("linear", "embedding", "layer_norm", "dropout", "relu", "gelu", "tanh", "silu", "batch_norm")
+_KEEPING = (
+    "gru_cell",
+    "lstm_cell",
+    "rnn_tanh_cell",
+    "rnn_relu_cell",
+    "linear",
+    "embedding",
+    "layer_norm",
+    "dropout",
+    "relu",
+    "gelu",
+    "tanh",
+    "silu",
+    "batch_norm",
+)
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _MASKING = (
@@ -630,7 +667,7 @@ def _a_valid_step(target: Any, found: Sequence, sample: int, wanted: int) -> int
     steps: list[int] = [*range(wanted, -1, -1), *range(wanted + 1, len(row) - 1)]
     for step in steps:
         if row[step] >= 0:
-            return step
+            return int(step)
     return None
 
 

@@ -82,7 +82,8 @@ class _Pending:
         self.done = False
 
     def __call__(self, gradients: Any) -> None:
-        if self.done:
+        modes = self.modes()
+        if self.done or (modes is not None and modes.session.measuring):
             return
         self.done = True
         kind, root = self.kind, self.root
@@ -97,7 +98,6 @@ class _Pending:
             root.consumed_evaluation += 1
         if self.loader is not None:
             kind.loaders[self.loader] = kind.loaders.get(self.loader, 0) - 1
-            modes = self.modes()
             if modes is not None:
                 modes.training_loaders.add(self.loader)
 

@@ -1,0 +1,42 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.nn.utils.rnn import pad_sequence
+
+
+def batch(n=8):
+    lengths = torch.randint(3, 12, (n,)).tolist()
+    ids = pad_sequence([torch.randint(1, 20, (k,)) for k in lengths], batch_first=True)
+    return ids, torch.tensor(lengths), torch.randint(0, 3, (n,))
+
+
+class Translator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Embedding(20, 16, padding_idx=0), nn.Linear(16, 20)
+        self.net = nn.Transformer(16, 2, 1, 1, 32, dropout=0.0, batch_first=True)
+
+    def forward(self, source, target):
+        n = target.shape[1]
+        future = torch.ones(n, n, dtype=torch.bool).triu(1)
+        hidden = source == 0
+        h = self.net(
+            self.embed(source),
+            self.embed(target),
+            tgt_mask=future,
+            src_key_padding_mask=hidden,
+            tgt_key_padding_mask=target == 0,
+            memory_key_padding_mask=hidden,
+        )
+        return self.head(h)
+
+
+torch.manual_seed(0)
+model = Translator()
+opt = torch.optim.Adam(model.parameters(), 1e-3)
+for _ in range(8):
+    source, target = batch()[0], F.pad(batch()[0], (1, 0), value=1)
+    loss = F.cross_entropy(model(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten(), ignore_index=0)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
