@@ -291,8 +291,17 @@ class Numerics(Instrument):
         places: dict[int | None, str] = {}
         for node, (site, _) in zip(nodes, sites, strict=True):
             if has_infinite_slope(node):
-                places.setdefault(site, plain_name(node.name()))
+                written = self._backward_of(node)
+                places.setdefault(site if written is None else written, plain_name(node.name()))
         return places
+
+    def _backward_of(self, node: Any) -> int | None:
+        """Where the program has written the backward of an autograd.Function of its own."""
+        code = getattr(getattr(getattr(node, "_forward_cls", None), "backward", None), "__code__", None)
+        sites = self.session.sites
+        if code is None or not sites.is_user(code.co_filename):
+            return None
+        return sites.number(sites.absolute(code.co_filename), code.co_firstlineno, code.co_name)
 
     @staticmethod
     def _blame(record: NonFinite, places: dict[int | None, str]) -> None:
