@@ -65,3 +65,10 @@ def test_the_report_names_the_signal(tmp_path: Path) -> None:
     write(tmp_path, "train.py", PROGRAM.replace("sys.exit(3)", "import os; os.kill(os.getpid(), 11)"))
     assert run(tmp_path, "run", "--fail-on", "error", "train.py").code == -11
     assert "killed by SIGSEGV, a segmentation fault" in run(tmp_path, "report").stdout
+
+
+def test_a_look_is_no_run_to_report_on(tmp_path: Path) -> None:
+    write(tmp_path, "train.py", PROGRAM)
+    run(tmp_path, "look", "train.py")
+    assert run(tmp_path, "report").code == 2
+    assert " look " in run(tmp_path, "runs").stdout

@@ -60,7 +60,9 @@ def _row(directory: RunDirectory, settings: Settings) -> tuple[str, ...]:
     summary = RunSummary.of(records, directory.signal)
     findings = merge(finding for record in records for finding in judge(record, settings))
     counts = (sum(f.severity is severity for f in findings) for severity in reversed(Severity))
-    if directory.may_be_running():
+    if directory.is_look:
+        ended = "look"
+    elif directory.may_be_running():
         ended = summary.ending or "running"
     else:
         ended = summary.signal or summary.ending or ("killed" if records else "unknown")

@@ -74,6 +74,12 @@ class RunDirectory:
             return datetime.fromtimestamp(0).astimezone()
 
     @property
+    def is_look(self) -> bool:
+        """Whether it was started by `torchcaliper look`: then there are no findings in it."""
+        options = self.about.get("options")
+        return isinstance(options, dict) and options.get("look") is not None
+
+    @property
     def signal(self) -> str:
         """The name of the signal that killed the first process, where it had a parent of ours (`--fail-on`)."""
         try:
@@ -197,6 +203,7 @@ def find(name: str | None, cwd: str | os.PathLike[str]) -> RunDirectory:
     """
     runs = list_runs(cwd)
     if name is None:
+        runs = [run for run in runs if not run.is_look]
         if not runs:
             raise LookupError(f"no runs under {runs_folder(cwd)}: start one with `torchcaliper run train.py`")
         return runs[0]

@@ -31,6 +31,8 @@ class StateLoad:
     renamed: list[list[str]] = field(default_factory=list)
     #: shapes that differ: (name, in the state, in the module)
     shapes: list[list[str]] = field(default_factory=list)
+    #: the comprehension that picks the entries whose names the module has, and lets the others go
+    filter_site: int | None = None
     times: int = 0
     step: int = 0
 

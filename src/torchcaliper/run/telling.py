@@ -174,9 +174,11 @@ class Telling:
         file = self._options.get("look_output")
         wide = file is None
         text = look.to_json() if machine else table.render(look, width_of(self._stream), wide and self._colour)
+        if not self._root:
+            return
         if file is not None:
             _replace(Path(file), text)
-        elif self._root:
+        else:
             self._write(text)
         self._process.mkdir(parents=True, exist_ok=True)
         _replace(self._process / "look.json", look.to_json())

@@ -19,8 +19,9 @@ class KeysSkipped(Rule):
 
     ## What it finds
     `load_state_dict` that fails over missing, unexpected or misshapen keys, with the names that were nearly right; and
-    the silent case: `strict=False` whose result nobody looks at, where none of the parameters was loaded, or several
-    layers were left out although weights of the same shape under a near name are in the checkpoint.
+    the silent cases: `strict=False` whose result nobody looks at, where none of the parameters was loaded, or several
+    layers were left out although weights of the same shape under a near name are in the checkpoint; and a filter over
+    the names (`if name in model_state`) that leaves nothing.
 
     ## Why it matters
     What is not loaded keeps its random initial values. With `strict=False` the program goes on without a word and
@@ -77,6 +78,16 @@ class KeysSkipped(Rule):
         )
 
     def _silent(self, run: Run, load: StateLoad) -> Finding:
+        if load.filter_site is not None:
+            return self.finding(
+                "the filter leaves nothing of the checkpoint: none of the {keys} parameters of {module} is loaded",
+                at=run.at(load.filter_site),
+                evidence=[evidence("what is left is loaded here", run.at(load.site)), *_names(load)],
+                fix="Rename the keys to those of the module, load strictly, and look at what is missing.",
+                first_step=load.step,
+                keys=load.keys,
+                module=load.module,
+            )
         return self.finding(
             "strict=False hides that {left} of the {keys} parameters of {module} were not loaded",
             at=run.at(load.site),

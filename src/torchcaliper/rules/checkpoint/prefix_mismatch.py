@@ -65,7 +65,11 @@ class PrefixMismatch(Rule):
         ]
         if prefix in _MAKERS:
             shown.append(evidence("{maker}", maker=_MAKERS[prefix]))
-        if not load.failed:
+        if load.filter_site is not None:
+            shown.append(
+                evidence("the filter lets go of every name that the module does not have", run.at(load.filter_site))
+            )
+        elif not load.failed:
             shown.append(evidence("strict=False passes over it, and the program does not look at what was skipped"))
         return self.finding(
             "the names in the state begin with `{prefix}` and those of {module} do not: {count_names} of its {keys} "
@@ -103,4 +107,5 @@ def is_prefix(load: StateLoad) -> bool:
 
 def is_told(load: StateLoad) -> bool:
     """Whether a load that did not fail has left out what it could have loaded, and nobody looks at that."""
-    return load.checked is False and load.missing_count > 0 and load.unexpected_count > 0
+    left_out = load.unexpected_count > 0 or load.filter_site is not None
+    return load.checked is False and load.missing_count > 0 and left_out

@@ -75,6 +75,7 @@ class DeviceMismatch(Rule):
             main=known["main_device"],
             owner=known.get("owner", ""),
             shape=known["shape"],
+            caller=known.get("caller", ""),
             attribute=known.get("attribute", ""),
             other=known.get("other") or "the rest",
         )
@@ -83,6 +84,11 @@ class DeviceMismatch(Rule):
 def _words(known: dict[str, object]) -> tuple[str, str]:
     kind = known.get("kind")
     if kind in ("parameter", "buffer"):
+        if known.get("caller"):
+            return (
+                "{owner} is called by {caller} but not registered in it: it stayed on {device} when {caller} was moved",
+                "Make it a registered part: an attribute, nn.ModuleList or nn.ModuleDict.",
+            )
         if known.get("whole"):
             return (
                 "{owner} is on {device} and was never moved to {main}, where its input is",

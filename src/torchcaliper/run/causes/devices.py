@@ -138,7 +138,8 @@ def _where(scene: Scene, left: _Seen) -> dict[str, Any]:
         if not elsewhere:
             made = objects.made(root)
             site = made[1] if made is not None else None
-            return {**place, "made_site": site, "owner": type(root).__name__}
+            stranger = _stranger(scene, root)
+            return {**place, "made_site": site, "owner": type(root).__name__, "caller": stranger}
         made = objects.made(owner)
         return {**place, "made_site": made[1] if made is not None else None}
     if owner is not None and left.kind == "attribute" and isinstance(left.expression, ast.Attribute):
@@ -157,6 +158,17 @@ def _root(scene: Scene, owner: nn.Module) -> nn.Module:
         if isinstance(module, nn.Module) and any(m is owner for m in walk.modules(module)):
             return scene.session.objects.unwrap(module)
     return owner
+
+
+def _stranger(scene: Scene, root: nn.Module) -> str:
+    """The class of the network whose forward has called `root` without having it registered; "" for none."""
+    for place in scene.places:
+        module = variables(place.frame).get("self")
+        if not isinstance(module, nn.Module) or place.function != "forward":
+            continue
+        if not any(m is root for m in walk.modules(module)) and not any(m is module for m in walk.modules(root)):
+            return type(module).__name__
+    return ""
 
 
 def _bound(scene: Scene, left: _Seen) -> int | None:

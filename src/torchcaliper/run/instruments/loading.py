@@ -14,6 +14,7 @@ from torch import nn
 from torchcaliper.run import blame
 from torchcaliper.run.events import Ended, StateLoaded
 from torchcaliper.run.instrument import Instrument
+from torchcaliper.run.instruments.copy_source import resolve
 from torchcaliper.run.record_state import StateLoad
 
 if TYPE_CHECKING:
@@ -41,8 +42,12 @@ class Loading(Instrument):
         failed = event.error is not None and str(event.error).startswith(_MESSAGE)
         result = event.result
         incomplete = bool(getattr(result, "missing_keys", ()) or getattr(result, "unexpected_keys", ()))
-        if not (failed or incomplete) or not isinstance(event.state, Mapping):
+        if not isinstance(event.state, Mapping):
             return
+        if not (failed or incomplete) or (not failed and not event.result.unexpected_keys):
+            self._filtered(event)
+            if not (failed or incomplete):
+                return
         name = type(event.module).__name__
         key = (event.site, name, failed)
         record = self._known.get(key)
@@ -57,6 +62,30 @@ class Loading(Instrument):
             loads.append(record)
             self.session.judge_soon()
         record.times += 1
+
+    def _filtered(self, event: StateLoaded) -> None:
+        """A state from which a comprehension has taken what the module does not know: was anything left?"""
+        frame = event.frame
+        if frame is None or len(self.run.states.loads) >= _LOADS:
+            return
+        found = _filter(self.session, frame)
+        if found is None:
+            return
+        line, source = found
+        key = (event.site, f"filter of {type(event.module).__name__}", False)
+        if key in self._known or not isinstance(source, Mapping):
+            return
+        own = _entries(event.module)
+        if not own or any(name in own for name in source):
+            return
+        path = self.session.sites.absolute(frame.f_code.co_filename)
+        record = StateLoad(type(event.module).__name__, event.site, event.strict, checked=False, times=1)
+        record.step = self.session.step
+        record.filter_site = self.session.site_at(path, line, frame.f_code.co_name)
+        self._fill(record, own, {n: v for n, v in source.items() if isinstance(v, torch.Tensor)})
+        self._known[key] = record
+        self.run.states.loads.append(record)
+        self.session.judge_soon()
 
     def on_ended(self, event: Ended) -> None:
         text = str(event.error)[:2000] if isinstance(event.error, RuntimeError) else ""
@@ -74,6 +103,19 @@ class Loading(Instrument):
             unknown = set(told)
             missing = [n for n in missing if n in unknown]
             unexpected = [n for n in unexpected if n in set(event.result.unexpected_keys)]
+        self._fill(record, own, state, missing, unexpected)
+
+    @staticmethod
+    def _fill(
+        record: StateLoad,
+        own: dict[str, torch.Tensor],
+        state: dict[Any, torch.Tensor],
+        missing: list[str] | None = None,
+        unexpected: list[str] | None = None,
+    ) -> None:
+        parameters = {n: t for n, t in own.items() if isinstance(t, nn.Parameter)}
+        missing = [n for n in parameters if n not in state] if missing is None else missing
+        unexpected = [n for n in state if n not in own] if unexpected is None else unexpected
         record.keys, record.loaded = len(parameters), len(parameters) - len(missing)
         record.missing_count, record.unexpected_count = len(missing), len(unexpected)
         record.missing, record.unexpected = missing[:_KEPT], unexpected[:_KEPT]
@@ -91,6 +133,60 @@ class Loading(Instrument):
             record.module_prefix, record.prefix_count = reverse, other
         if not record.prefix_count:
             record.renamed = _renamed(spare, left)
+
+
+def _filter(session: Session, frame: FrameType) -> tuple[int, Any] | None:
+    """`{k: v for k, v in source.items() if k in ...}` above the frame's line: its line, and what `source` holds now."""
+    path = session.sites.absolute(frame.f_code.co_filename)
+    scope = blame.function_node(frame.f_code, path)
+    best: tuple[int, Any] | None = None
+    for node in _flowing_in(scope, frame.f_lineno or 0) if scope is not None else ():
+        if len(node.generators) != 1:
+            continue
+        loop = node.generators[0]
+        names = [n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)]
+        items = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+        if not isinstance(node.key, ast.Name) or node.key.id not in names:
+            continue
+        picks = any(_is_membership(test, node.key.id) for whole in loop.ifs for test in ast.walk(whole))
+        if picks and isinstance(items, ast.Attribute) and items.attr == "items":
+            source = resolve(items.value, frame)
+            if isinstance(source, Mapping) and (best is None or node.lineno > best[0]):
+                best = (node.lineno, source)
+    return best
+
+
+def _is_membership(test: ast.AST, name: str) -> bool:
+    """`name in ...`."""
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], ast.In)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == name
+    )
+
+
+def _flowing_in(scope: ast.AST, line: int) -> list[ast.DictComp]:
+    """Comprehensions that make what the `load_state_dict` at a line is given, or what that was updated with."""
+    arguments: list[ast.AST] = []
+    calls = [n for n in ast.walk(scope) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    for call in calls:
+        if getattr(call.func, "attr", "") == "load_state_dict" and call.lineno <= line <= (call.end_lineno or line):
+            arguments += call.args
+    loaded = {n.id for n in arguments if isinstance(n, ast.Name)}
+    for call in calls:
+        holder = getattr(call.func, "value", None)
+        updated = getattr(call.func, "attr", "") == "update" and isinstance(holder, ast.Name) and holder.id in loaded
+        if updated and call.lineno <= line:
+            arguments += call.args
+    named = {n.id for n in arguments if isinstance(n, ast.Name)}
+    made = [
+        n.value
+        for n in ast.walk(scope)
+        if isinstance(n, ast.Assign) and n.lineno <= line
+        if any(isinstance(t, ast.Name) and t.id in named for t in n.targets)
+    ]
+    return [n for n in [*made, *arguments] if isinstance(n, ast.DictComp)]
 
 
 def _entries(module: nn.Module) -> dict[str, torch.Tensor]:
