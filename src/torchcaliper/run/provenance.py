@@ -113,3 +113,51 @@ def is_softmax_by_hand(node: Any) -> bool:
         return False
     beneath = parents(total)
     return bool(beneath) and _beneath(beneath[0], ("Exp",)) == exponential
+
+
+def is_taken_from_constant(node: Any) -> bool:
+    """Whether a node is `1 - x` or the like. What is added to `x` (an epsilon) is another matter."""
+    name, given = name_of(node), node.next_functions
+    if name == "Rsub":
+        return len(parents(node)) == 1
+    return name == "Sub" and len(given) == 2 and given[0][0] is None and given[1][0] is not None
+
+
+#: between weights and the sum that they weigh
+_ON_THE_WAY = _SEEN_THROUGH | {"Mul", "NativeDropout", "Add", "Div"}
+_TURNED = ("T", "Transpose", "Permute")
+
+
+def is_pooled(node: Any, below: dict[Any, tuple[Any, int]], samples: int) -> bool:
+    """Whether weights over the first dimension serve a weighted sum over that dimension.
+
+    Then what stands there are the nodes, tokens or instances of one sample, although their number may be that of the
+    targets. `below` tells for each node one that uses its result, and as which argument.
+    """
+    turned = False
+    for _ in range(_DEPTH):
+        used = below.get(node)
+        if used is None:
+            return False
+        node, place = used
+        name = name_of(node)
+        if name in ("Sum", "Mean"):
+            return not turned and 0 in _dims(node)
+        if name == "Mm":  # `w.T @ h`, or `h.T @ w`
+            return turned is (place == 0)
+        if name == "Bmm":  # an einsum that keeps the samples apart multiplies one matrix for each
+            factor = getattr(node, "_saved_self", None)
+            factor = factor if factor is not None else getattr(node, "_saved_mat2", None)
+            return factor is not None and factor.shape[0] != samples
+        if name not in _ON_THE_WAY:
+            return False
+        turned ^= name in _TURNED
+    return False
+
+
+def _dims(node: Any) -> tuple[int, ...]:
+    """Dimensions of a sum or mean, counted from the first; none for one over everything."""
+    dims, sizes = getattr(node, "_saved_dim", None), getattr(node, "_saved_self_sym_sizes", None)
+    if not isinstance(dims, list | tuple) or sizes is None:
+        return ()
+    return tuple((d if d < 1 << 63 else d - (1 << 64)) % len(sizes) for d in dims) if len(sizes) else ()

@@ -44,6 +44,7 @@ class LossUse:
     alone: int = 0  # of these, with nothing but sums between it and the root
     ignored: int = 0  # calls whose targets were all ignored
     empty: int = 0  # calls without any element
+    broken_backwards: int = 0  # backward passes that such a call made NaN
     ignored_step: int | None = None
     not_finite: int = 0
     infeasible: int = 0  # CTC: samples whose input is too short for their target

@@ -30,7 +30,8 @@ class EmptyLoss(Rule):
     ```
 
     ## When it is silent
-    While at least one target counts; for losses that are NaN for other reasons.
+    While at least one target counts; for losses that are NaN for other reasons; when the program leaves such a loss out
+    of its backward.
 
     ## References
     * https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
@@ -43,7 +44,7 @@ class EmptyLoss(Rule):
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
         for use in run.kinds.losses:
-            if not (use.ignored or use.empty):
+            if not use.broken_backwards:
                 continue
             yield self.finding(
                 "{loss} is NaN at step {step}: {why}",

@@ -34,7 +34,8 @@ class SoftmaxWrongDim(Rule):
 
     ## When it is silent
     For samples against samples (contrastive losses), for vectors (importance weights), where the first dimension is
-    time, nodes or anything else but the samples, and where the size of the batch is not known.
+    time, nodes or anything else but the samples, for weights whose weighted sum runs over that dimension (attention
+    pooling over the nodes, words or instances of one sample), and where the size of the batch is not known.
 
     ## References
     * https://docs.pytorch.org/docs/stable/generated/torch.nn.Softmax.html

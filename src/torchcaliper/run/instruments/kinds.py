@@ -76,6 +76,7 @@ class Kinds(Instrument):
         self._samples: int | None = None  # of the batch that is being worked on
         self._inside: int | None = None  # samples of the forward that runs
         self._loss_samples: int | None = None
+        self._broken: dict[int, LossUse] = {}  # nothing counted in their last call, and no backward came since
 
     # what comes in
 
@@ -143,9 +144,8 @@ class Kinds(Instrument):
         origin = provenance.origin(above[0])
         if origin is not None and not origin.guarded:
             formula = {PROBABILITIES: "log(softmax(x))", SIGMOID: "log(sigmoid(x))"}.get(origin.kind)
-        elif provenance.name_of(above[0]) in ("Rsub", "Sub", "Add"):
-            beyond = provenance.parents(above[0])
-            inner = provenance.origin(beyond[0]) if len(beyond) == 1 else None
+        elif provenance.is_taken_from_constant(above[0]):
+            inner = provenance.origin(provenance.parents(above[0])[0])
             if inner is not None and inner.kind == SIGMOID and not inner.guarded:
                 formula = "log(1 - sigmoid(x))"
         if formula is None:
@@ -264,9 +264,11 @@ class Kinds(Instrument):
             ignore = ignore if isinstance(ignore, int) else -100
             if not target.is_floating_point() and bool((target == ignore).all()):
                 use.ignored += 1
-        if use.ignored_step is None and (use.ignored or use.empty):
-            use.ignored_step = self.run.steps
-            self.session.judge_soon()
+            else:
+                return
+        else:
+            return
+        self._broken[id(use)] = use
 
     def _look(self, event: LossCall, use: LossUse, given: torch.Tensor, target: Any) -> None:
         use.looks += 1
@@ -354,9 +356,21 @@ class Kinds(Instrument):
                 use.infeasible += 1
                 use.infeasible_lengths = [length, needed + repeats]
 
+    def _reached(self, event: Backward) -> None:
+        """A program that leaves such a loss out has a finite root, or none: only what reaches backward does harm."""
+        if not all(bool(torch.isfinite(t.detach()).all()) for t in event.tensors):
+            for use in self._broken.values():
+                use.broken_backwards += 1
+                if use.ignored_step is None:
+                    use.ignored_step = self.run.steps
+            self.session.judge_soon()
+        self._broken.clear()
+
     # backward: which of these lead into the loss
 
     def on_backward_begin(self, event: Backward) -> None:
+        if self._broken:
+            self._reached(event)
         deep = self.session.deep
         if not deep and event.number >= _FIRST and event.number & (event.number - 1):
             return
@@ -365,6 +379,7 @@ class Kinds(Instrument):
             return
         seen: dict[Any, bool] = {}  # node -> reached by sums alone
         beyond: set[Any] = set()
+        below: dict[Any, tuple[Any, int]] = {}  # node -> one that uses its result, and as which argument
         stack: list[tuple[Any, bool, bool]] = [(node, True, False) for node in roots]
         told: set[int] = set()
         while stack and len(seen) + len(beyond) < _NODES:
@@ -382,7 +397,10 @@ class Kinds(Instrument):
                         told.add(id(mark))
                         mark.backwards += 1
                         mark.alone += alone
-                elif isinstance(mark, WrongDim) or not inside:
+                elif isinstance(mark, WrongDim):
+                    told.add(id(mark))
+                    mark.in_loss += not provenance.is_pooled(node, below, mark.samples)
+                elif not inside:
                     told.add(id(mark))
                     mark.in_loss += 1
             name = provenance.name_of(node)
@@ -390,7 +408,10 @@ class Kinds(Instrument):
             if network and not deep:
                 continue
             plain = alone and name in ("Add", "Sum", "View", "Squeeze", "Unsqueeze", "Select", "Alias")
-            stack.extend((n, plain, network) for n in provenance.parents(node))
+            for place, (above, _) in enumerate(node.next_functions):
+                if above is not None:
+                    below.setdefault(above, (node, place))
+                    stack.append((above, plain, network))
 
 
 #: kinds that a loss may be given as its first argument
