@@ -90,6 +90,7 @@ class WrongDim:
     samples: int
     times: int = 0
     in_loss: int = 0
+    chosen: int = 0  # times that samples were chosen by it, or that it went with one over another dimension
     first_step: int = 0
     root: int | None = None
 

@@ -1,10 +1,13 @@
 # The mean over batches of a mean loss.
-# line: 13,17
+# line: 16
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
+
 torch.manual_seed(0)
+
+
 def evaluate(m, loader, criterion):
     m.eval()
     total = 0.0
@@ -15,7 +18,14 @@ def evaluate(m, loader, criterion):
     m.train()
 
     return total / len(loader)
-x = torch.randn(100, 5); y = (x[:, 0] > 0).long(); m = nn.Linear(5, 2); o = torch.optim.SGD(m.parameters(), .1)
+
+
+x = torch.randn(100, 5)
+y = (x[:, 0] > 0).long()
+m = nn.Linear(5, 2)
+o = torch.optim.SGD(m.parameters(), 0.1)
 for _ in range(5):
-    o.zero_grad(); F.cross_entropy(m(x), y).backward(); o.step()
+    o.zero_grad()
+    F.cross_entropy(m(x), y).backward()
+    o.step()
     print(evaluate(m, DataLoader(TensorDataset(x, y), batch_size=32), nn.CrossEntropyLoss()))

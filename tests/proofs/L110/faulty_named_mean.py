@@ -1,10 +1,13 @@
 # The batch's accuracy has a name before it is kept.
-# line: 13,14,15
+# line: 17
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
+
 torch.manual_seed(0)
+
+
 def evaluate(m, loader):
     accs = []
     with torch.no_grad():
@@ -13,7 +16,14 @@ def evaluate(m, loader):
             acc = (pred == y).float().mean()
             accs.append(acc.item())
     return sum(accs) / len(accs)
-x = torch.randn(100, 5); y = (x[:, 0] > 0).long(); m = nn.Linear(5, 2); o = torch.optim.SGD(m.parameters(), .1)
+
+
+x = torch.randn(100, 5)
+y = (x[:, 0] > 0).long()
+m = nn.Linear(5, 2)
+o = torch.optim.SGD(m.parameters(), 0.1)
 for _ in range(5):
-    o.zero_grad(); F.cross_entropy(m(x), y).backward(); o.step()
+    o.zero_grad()
+    F.cross_entropy(m(x), y).backward()
+    o.step()
     print(evaluate(m, DataLoader(TensorDataset(x, y), batch_size=32)))

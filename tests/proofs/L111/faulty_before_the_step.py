@@ -1,15 +1,19 @@
 # Accuracy of the training batch, before the step.
-# line: 13
+# line: 16
 import torch
-from torch import nn
 import torch.nn.functional as F
-from torch.utils.data import DataLoader, TensorDataset
+from torch import nn
+
 torch.manual_seed(0)
-x = torch.randn(64, 5); y = (x[:, 0] > 0).long()
-m = nn.Linear(5, 3); o = torch.optim.SGD(m.parameters(), .1)
+x = torch.randn(64, 5)
+y = (x[:, 0] > 0).long()
+m = nn.Linear(5, 3)
+o = torch.optim.SGD(m.parameters(), 0.1)
 for _ in range(20):
-    out = m(x); loss = F.cross_entropy(out, y)
+    out = m(x)
+    loss = F.cross_entropy(out, y)
     pass
-    acc = (out.detach()
-           .argmax() == y).float().mean()
-    o.zero_grad(); loss.backward(); o.step()
+    acc = (out.detach().argmax() == y).float().mean()
+    o.zero_grad()
+    loss.backward()
+    o.step()

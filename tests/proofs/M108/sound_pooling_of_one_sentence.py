@@ -1,19 +1,28 @@
 # Attention over the words of one sentence, with a tag for each word.
 import torch
-from torch import nn
 import torch.nn.functional as F
-from torch.utils.data import DataLoader, TensorDataset
+from torch import nn
+
 torch.manual_seed(0)
+
+
 class Tagger(nn.Module):
     def __init__(self):
         super().__init__()
         self.e, self.a, self.o = nn.Embedding(20, 8), nn.Linear(8, 1), nn.Linear(16, 3)
+
     def forward(self, s):
         h = self.e(s)
         w = torch.softmax(self.a(h), dim=0)
         c = (w * h).sum(0, keepdim=True).expand(len(s), -1)
         return self.o(torch.cat([h, c], 1))
-m = Tagger(); o = torch.optim.Adam(m.parameters(), 1e-2)
+
+
+m = Tagger()
+o = torch.optim.Adam(m.parameters(), 1e-2)
 for _ in range(40):
-    s = torch.randint(0, 20, (7,)); y = s % 3
-    o.zero_grad(); F.cross_entropy(m(s), y).backward(); o.step()
+    s = torch.randint(0, 20, (7,))
+    y = s % 3
+    o.zero_grad()
+    F.cross_entropy(m(s), y).backward()
+    o.step()

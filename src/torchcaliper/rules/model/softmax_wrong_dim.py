@@ -33,9 +33,10 @@ class SoftmaxWrongDim(Rule):
     ```
 
     ## When it is silent
-    For samples against samples (contrastive losses), for vectors (importance weights), where the first dimension is
-    time, nodes or anything else but the samples, for weights whose weighted sum runs over that dimension (attention
-    pooling over the nodes, words or instances of one sample), and where the size of the batch is not known.
+    For samples against samples (contrastive losses). Where samples are chosen by it (experts that pick their tokens),
+    or the same scores are normalised over another dimension, too. For vectors (importance weights). Where the first
+    dimension is time, nodes or anything else but the samples; for weights whose weighted sum runs over that dimension
+    (attention pooling over the nodes, words or instances of one sample). Where the size of the batch is not known.
 
     ## References
     * https://docs.pytorch.org/docs/stable/generated/torch.nn.Softmax.html
@@ -48,7 +49,7 @@ class SoftmaxWrongDim(Rule):
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
         for place in run.kinds.softmaxes:
-            if place.in_loss < LOOKS:
+            if place.in_loss < LOOKS or place.chosen:
                 continue
             yield self.finding(
                 "{function} normalises over the {samples} samples of the batch: dim {dim} of {shape}",
@@ -57,7 +58,7 @@ class SoftmaxWrongDim(Rule):
                 fix="normalise over the last dimension (dim=-1), or over the classes or positions meant",
                 count=place.times,
                 first_step=place.first_step,
-                subjects=[f"root:{place.root}"] if place.root is not None else [f"softmax:{place.site}"],
+                subjects=[f"site:{place.site}", *([f"root:{place.root}"] if place.root is not None else [])],
                 function=place.function,
                 samples=place.samples,
                 dim=place.dim,

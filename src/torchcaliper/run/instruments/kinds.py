@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -32,7 +33,16 @@ if TYPE_CHECKING:
     from torchcaliper.run.events import Backward, Batch, Forward, LossCall, Operation, Step
     from torchcaliper.run.session import Session
 
-_MADE, _MARK = "torchcaliper.made", "torchcaliper.kinds"
+_MADE, _MARK, _DIMS = "torchcaliper.made", "torchcaliper.kinds", "torchcaliper.dims"
+#: operators that choose entries along a dimension
+_CHOOSERS = frozenset({"topk", "sort", "argsort", "argmax", "max", "kthvalue", "multinomial"})
+#: operators that make constants
+_GRIDS = frozenset({"linspace", "logspace", "arange", "zeros", "ones", "full", "eye", "empty"})
+#: reductions along a dimension: who writes one knows the axes
+_ALONG = frozenset({
+    "SumBackward1", "MeanBackward1", "LogsumexpBackward0", "SoftmaxBackward0", "LogSoftmaxBackward0", "AmaxBackward0",
+    "AminBackward0", "MaxBackward0", "MinBackward0",
+})  # fmt: skip
 #: operators whose line is worth knowing
 _MAKERS = frozenset({
     "softmax", "log_softmax", "sigmoid", "sigmoid_", "log_sigmoid", "logsigmoid", "exp", "exp_", "log", "log_",
@@ -76,6 +86,7 @@ class Kinds(Instrument):
         self._samples: int | None = None  # of the batch that is being worked on
         self._inside: int | None = None  # samples of the forward that runs
         self._loss_samples: int | None = None
+        self._grids: dict[int, weakref.ref[torch.Tensor]] = {}
         self._broken: dict[int, LossUse] = {}  # nothing counted in their last call, and no backward came since
 
     # what comes in
@@ -85,6 +96,7 @@ class Kinds(Instrument):
 
     def on_step_end(self, event: Step) -> None:
         self._samples = None
+        self._grids.clear()
 
     def on_forward_begin(self, event: Forward) -> None:
         if event.grad:
@@ -95,6 +107,10 @@ class Kinds(Instrument):
     # operators of a look
 
     def on_operation(self, event: Operation) -> None:
+        if event.name in _CHOOSERS:
+            self._chosen(event)
+        elif event.name in _GRIDS and isinstance(event.result, torch.Tensor):
+            self._grids[id(event.result)] = weakref.ref(event.result)
         result = event.result
         if not isinstance(result, torch.Tensor) or result.grad_fn is None:
             return
@@ -160,9 +176,26 @@ class Kinds(Instrument):
             if result.device.type == "cpu" and result.numel() <= _SAMPLED:
                 place.infinite += int((~torch.isfinite(result.detach())).sum())
 
+    @staticmethod
+    def _chosen(event: Operation) -> None:
+        """Samples are picked by their weights."""
+        given = event.args[0] if event.args else None
+        node: Any = given.grad_fn if isinstance(given, torch.Tensor) else None
+        mark = node.metadata.get(_MARK) if node is not None else None
+        if isinstance(mark, WrongDim):
+            mark.chosen += 1
+
     def _softmax(self, event: Operation, result: torch.Tensor) -> None:
         dim = provenance.dim_of(result.grad_fn)
         if dim is None or result.dim() < 2:
+            return
+        scores = provenance.parents(result.grad_fn)
+        dims: dict[int, WrongDim | None] = scores[0].metadata.setdefault(_DIMS, {}) if scores else {}
+        dims.setdefault(dim % result.dim(), None)
+        if len(dims) > 1:
+            for earlier in dims.values():
+                if earlier is not None:
+                    earlier.chosen += 1
             return
         size = result.shape[dim]
         samples = self._samples if self._samples is not None else self._loss_samples
@@ -182,6 +215,7 @@ class Kinds(Instrument):
         if place is not None and result.grad_fn is not None:
             metadata: Any = result.grad_fn.metadata
             metadata[_MARK] = place
+            dims[0] = place
 
     def _difference(self, event: Operation, result: torch.Tensor) -> None:
         left, right = event.args[0], event.args[1]
@@ -193,6 +227,9 @@ class Kinds(Instrument):
         if made.grad_fn is None or provenance.name_of(made.grad_fn) in ("Unsqueeze", "Slice", "Index"):
             return  # meant: x[:, None] - y
         given = right if made is left else left
+        grid = self._grids.get(id(given))
+        if grid is not None and grid() is given:
+            return  # a grid of the formula's own, of the batch's size by chance
         if given._base is not None and given._base.dim() != given.dim() and given.dim() == 2:
             return  # y[:, None]
         place = self._place(
@@ -402,7 +439,7 @@ class Kinds(Instrument):
                     mark.in_loss += not provenance.is_pooled(node, below, mark.samples)
                 elif not inside:
                     told.add(id(mark))
-                    mark.in_loss += 1
+                    mark.in_loss += not (isinstance(mark, BroadcastFormula) and _along_a_dimension(node, below))
             name = provenance.name_of(node)
             network = inside or name.startswith(_NETWORK)
             if network and not deep:
@@ -443,6 +480,15 @@ def _all_pairs(left: torch.Tensor, right: torch.Tensor) -> bool:
 def _some(tensor: torch.Tensor) -> torch.Tensor:
     flat = tensor.detach().reshape(-1)
     return flat[:: max(1, flat.numel() // _SAMPLED)]
+
+
+def _along_a_dimension(node: Any, below: dict[Any, tuple[Any, int]]) -> bool:
+    """Whether something on the way to the root reduces along a dimension."""
+    while node in below:
+        node = below[node][0]
+        if node.name() in _ALONG:
+            return True
+    return False
 
 
 def _is_hidden(node: Any) -> bool:
