@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from torchcaliper.run.events import Operation
 from torchcaliper.run.frames import locals_of
@@ -100,6 +101,8 @@ class Trace:
             return None
         self._count += 1
         given = list(tensors((*event.args, *event.kwargs.values())))
+        if any(is_lazy(tensor) for tensor in (*given, results[0])):
+            return None  # has no shape yet
         op = Op(event.name.strip("_"), event.site)
         op.shape = tuple(results[0].shape)
         op.sizes = tuple(tuple(t.shape) for t in given)

@@ -18,6 +18,7 @@ from torchcaliper.run.events import Forward, Operation, Step
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.record_dependence import PaddingRead
 from torchcaliper.run.trace import tensors
+from torchcaliper.run.transforms import is_plain
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -32,7 +33,7 @@ _NONE = 1e-6
 
 def _ids_and_masks(event: Forward) -> tuple[torch.Tensor | None, list[torch.Tensor]]:
     """The token ids that a network is given, and the masks beside them (True where a token is real)."""
-    given = [t for t in tensors((*event.args, event.kwargs), 3) if t.dim() == 2][:8]
+    given = [t for t in tensors((*event.args, event.kwargs), 3) if is_plain(t) and t.dim() == 2][:8]
     whole = [t for t in given if t.dtype in (torch.int64, torch.int32)]
     masks, others = [], []
     for tensor in given:
@@ -139,7 +140,7 @@ class Attention(Instrument):
                 self.run.dependence.padding_reads.append(record)
 
     def on_operation(self, event: Operation) -> None:
-        if self._stepping or not event.grad:
+        if self._stepping or not event.grad or (isinstance(event.result, torch.Tensor) and not is_plain(event.result)):
             return
         if event.name in ("eq", "ne", "__eq__", "__ne__"):
             self._compared(event)

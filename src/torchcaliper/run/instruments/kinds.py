@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from torchcaliper.run import provenance
+from torchcaliper.run.finiteness import value_of
 from torchcaliper.run.frames import locals_of
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.record_kinds import (
@@ -26,6 +27,7 @@ from torchcaliper.run.record_kinds import (
     UnstableFormula,
     WrongDim,
 )
+from torchcaliper.run.transforms import is_readable, node_of
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -112,11 +114,11 @@ class Kinds(Instrument):
         elif event.name in _GRIDS and isinstance(event.result, torch.Tensor):
             self._grids[id(event.result)] = weakref.ref(event.result)
         result = event.result
-        if not isinstance(result, torch.Tensor) or result.grad_fn is None:
+        if not isinstance(result, torch.Tensor) or node_of(result) is None:
             return
         name = event.name
         if name in _MAKERS:
-            metadata: Any = result.grad_fn.metadata
+            metadata: Any = node_of(result).metadata
             if _MADE not in metadata:
                 metadata[_MADE] = self._maker(event)
         if name in ("log", "log_") and event.args:
@@ -173,14 +175,14 @@ class Kinds(Instrument):
         )
         if place is not None:
             node.metadata[_MARK] = place
-            if result.device.type == "cpu" and result.numel() <= _SAMPLED:
+            if is_readable(result) and result.numel() <= _SAMPLED:
                 place.infinite += int((~torch.isfinite(result.detach())).sum())
 
     @staticmethod
     def _chosen(event: Operation) -> None:
         """Samples are picked by their weights."""
         given = event.args[0] if event.args else None
-        node: Any = given.grad_fn if isinstance(given, torch.Tensor) else None
+        node: Any = node_of(given) if isinstance(given, torch.Tensor) else None
         mark = node.metadata.get(_MARK) if node is not None else None
         if isinstance(mark, WrongDim):
             mark.chosen += 1
@@ -224,7 +226,7 @@ class Kinds(Instrument):
         if not _all_pairs(left, right) or left.requires_grad == right.requires_grad:
             return
         made = left if left.requires_grad else right
-        if made.grad_fn is None or provenance.name_of(made.grad_fn) in ("Unsqueeze", "Slice", "Index"):
+        if node_of(made) is None or provenance.name_of(made.grad_fn) in ("Unsqueeze", "Slice", "Index"):
             return  # meant: x[:, None] - y
         given = right if made is left else left
         grid = self._grids.get(id(given))
@@ -263,8 +265,8 @@ class Kinds(Instrument):
         value = event.value
         if isinstance(value, torch.Tensor):
             self._value(event, use, value, given, target)
-            if value.grad_fn is not None:
-                metadata: Any = value.grad_fn.metadata
+            if node_of(value) is not None:
+                metadata: Any = node_of(value).metadata
                 metadata[_MARK] = use
         if isinstance(target, torch.Tensor) and target.dim():
             self._loss_samples = target.shape[0]
@@ -286,9 +288,9 @@ class Kinds(Instrument):
         return use
 
     def _value(self, event: LossCall, use: LossUse, value: torch.Tensor, given: torch.Tensor, target: Any) -> None:
-        if value.numel() != 1 or (value.device.type != "cpu" and not self.session.deep):
+        number = value_of(value)
+        if number is None:
             return
-        number = float(value.detach())
         use.first_value = number if use.first_value is None else use.first_value
         use.last_value = number
         if math.isfinite(number):
@@ -299,7 +301,7 @@ class Kinds(Instrument):
         elif isinstance(target, torch.Tensor) and event.function in ("cross_entropy", "nll_loss"):
             ignore = event.argument("ignore_index")
             ignore = ignore if isinstance(ignore, int) else -100
-            if not target.is_floating_point() and bool((target == ignore).all()):
+            if not target.is_floating_point() and is_readable(target) and bool((target == ignore).all()):
                 use.ignored += 1
             else:
                 return
@@ -310,11 +312,11 @@ class Kinds(Instrument):
     def _look(self, event: LossCall, use: LossUse, given: torch.Tensor, target: Any) -> None:
         use.looks += 1
         use.input_shape = list(given.shape)
-        found = provenance.origin(given.grad_fn) if given.grad_fn is not None else None
+        found = provenance.origin(node_of(given))
         kind = found.kind if found is not None else ""
         by_value = False
-        if found is None and given.device.type == "cpu":
-            kind = self._by_value(given) if _is_hidden(given.grad_fn) else ""
+        if found is None and is_readable(given):
+            kind = self._by_value(given) if _is_hidden(node_of(given)) else ""
             by_value = bool(kind)
         use.kinds[kind] = use.kinds.get(kind, 0) + 1
         use.kind_by_value |= by_value
@@ -330,7 +332,7 @@ class Kinds(Instrument):
             if _all_pairs(given, target):
                 use.broadcasts += 1
                 use.result_numel = given.shape[0] * target.shape[0]
-        if given.device.type == "cpu" or self.session.deep:
+        if is_readable(given):
             self._range(event, use, given, target)
         if event.function == "ctc_loss":
             self._lengths(event, use, target)
@@ -395,7 +397,7 @@ class Kinds(Instrument):
 
     def _reached(self, event: Backward) -> None:
         """A program that leaves such a loss out has a finite root, or none: only what reaches backward does harm."""
-        if not all(bool(torch.isfinite(t.detach()).all()) for t in event.tensors):
+        if any((value := value_of(t)) is not None and not math.isfinite(value) for t in event.tensors):
             for use in self._broken.values():
                 use.broken_backwards += 1
                 if use.ignored_step is None:
@@ -411,7 +413,7 @@ class Kinds(Instrument):
         deep = self.session.deep
         if not deep and event.number >= _FIRST and event.number & (event.number - 1):
             return
-        roots = [t.grad_fn for t in event.tensors if t.grad_fn is not None]
+        roots = [node for t in event.tensors if (node := node_of(t)) is not None]
         if not roots:
             return
         seen: dict[Any, bool] = {}  # node -> reached by sums alone

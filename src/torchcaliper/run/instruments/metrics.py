@@ -21,7 +21,7 @@ from torchcaliper.run.record_kinds import FlatArgmax, UnevenMean
 if TYPE_CHECKING:
     from types import FrameType
 
-    from torchcaliper.run.events import Batch, Ended, Forward, LoaderEpoch, LossCall, Operation, Step
+    from torchcaliper.run.events import Batch, Ended, Forward, LoaderEpoch, LossCall, Operation, SchedulerStep, Step
     from torchcaliper.run.session import Session
 
 #: forwards without gradients of each network that are followed, and operators after one
@@ -85,6 +85,9 @@ class Metrics(Instrument):
 
     def on_batch(self, event: Batch) -> None:
         self._stop()
+
+    def on_scheduler_begin(self, event: SchedulerStep) -> None:
+        self._stop()  # it may warn, and a warning out of C++ names the innermost frame
 
     def on_step_end(self, event: Step) -> None:
         self._stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -35,7 +36,7 @@ class Updates(Instrument):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._records: dict[int, UpdateRatio] = {}
-        self._before: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+        self._before: dict[int, list[tuple[weakref.ref[torch.Tensor], torch.Tensor]]] = {}
         self._faint: dict[int, FaintGradient] = {}
         self._depths: dict[int, tuple[GradientDepth, list[list[float]]]] = {}
 
@@ -52,7 +53,7 @@ class Updates(Instrument):
             if type(p.grad) is torch.Tensor and p.dim() >= 2 and p.is_leaf and not p.is_meta and p.is_floating_point()
         ]
         every = max(1, len(weights) // _WEIGHTS)
-        self._before[number] = [(w, spread(w)) for w in weights[::every][:_WEIGHTS]]
+        self._before[number] = [(weakref.ref(w), spread(w)) for w in weights[::every][:_WEIGHTS]]
         self._measure_faint(weights)
         for root in {
             r
@@ -66,7 +67,8 @@ class Updates(Instrument):
 
     def on_step_end(self, event: Step) -> None:
         number = self.session.objects.known_optimizer(event.optimizer)
-        before = self._before.pop(number, None) if number is not None else None
+        kept = self._before.pop(number, None) if number is not None else None
+        before = [(w, old) for reference, old in kept or () if (w := reference()) is not None]
         if number is None or not before:
             self._before.clear()
             return

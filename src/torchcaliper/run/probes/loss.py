@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from torchcaliper.run.events import LossCall
-from torchcaliper.run.unseen import unseen
+from torchcaliper.run.finiteness import value_of
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -59,9 +59,7 @@ def _watch(session: Session, name: str) -> None:
     session.patches.around(F, name, before, after)
 
 
-def _is_broken(value: Any) -> bool:
+def _is_broken(result: Any) -> bool:
     """Whether a loss is NaN or infinite, where that can be read without waiting for a device."""
-    with unseen():
-        if not isinstance(value, torch.Tensor) or value.device.type != "cpu" or value.numel() != 1:
-            return False
-        return not math.isfinite(value.item())
+    value = value_of(result)
+    return value is not None and not math.isfinite(value)
