@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import multiprocessing
 import os
 import runpy
 import sys
@@ -32,6 +33,8 @@ def run_proof(script: str, answer: str) -> None:
     for descriptor in (0, 1, 2):
         os.dup2(silence, descriptor)
     torch.set_num_threads(1)
+    # The program's own processes start as they do by default, not as this one did.
+    multiprocessing.set_start_method(None, force=True)  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         sys.argv = [script]

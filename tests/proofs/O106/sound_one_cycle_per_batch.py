@@ -10,7 +10,7 @@ loader = DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), batch_size=16, shu
 net = nn.Sequential(nn.Linear(6, 12), nn.ReLU(), nn.Linear(12, 1))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
 EPOCHS = 6
-scheduler = lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, epochs=EPOCHS, steps_per_epoch=len(loader))
+scheduler = lr_scheduler.OneCycleLR(optimizer, max_lr=0.03, epochs=EPOCHS, steps_per_epoch=len(loader))
 
 for epoch in range(EPOCHS):
     for inputs, target in loader:
