@@ -15,29 +15,40 @@ import torch
 
 from torchcaliper.run.unseen import unseen
 
-#: how a type is laid out in memory
-_LAYOUTS = {torch.float32: struct.Struct("=f"), torch.float64: struct.Struct("=d"), torch.float16: struct.Struct("=e")}
+#: how types of two bytes are laid out in memory, and those that ctypes knows
+_LAYOUTS = {torch.float16: struct.Struct("=e")}
+_TYPES: dict[torch.dtype, Any] = {torch.float32: ctypes.c_float, torch.float64: ctypes.c_double}
 
 
 def value_of(tensor: Any) -> float | None:
     """The value of a single number on the CPU; None where it is none, or where asking would wait for a device."""
     if type(tensor) is not torch.Tensor:
         return None
-    with unseen():
-        if tensor.device.type != "cpu" or tensor.dim() or tensor.layout is not torch.strided:
-            return None
-        try:
-            address = tensor.data_ptr()
-        except RuntimeError:  # inside torch.func
-            return None
-        if not address:
-            return None
-        layout = _LAYOUTS.get(tensor.dtype)
-        if layout is not None:
-            return float(layout.unpack(ctypes.string_at(address, layout.size))[0])
-        if tensor.dtype is torch.bfloat16:  # the upper half of a float32
-            return float(struct.unpack("<f", b"\0\0" + _little_endian(ctypes.string_at(address, 2)))[0])
+    if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
+        with unseen():
+            return _read(tensor)
+    return _read(tensor)
+
+
+def _read(tensor: torch.Tensor) -> float | None:
+    if not tensor.is_cpu or tensor.dim() or tensor.layout is not torch.strided:
         return None
+    try:
+        address = tensor.data_ptr()
+    except RuntimeError:  # inside torch.func
+        return None
+    if not address:
+        return None
+    dtype = tensor.dtype
+    known = _TYPES.get(dtype)
+    if known is not None:
+        return float(known.from_address(address).value)
+    layout = _LAYOUTS.get(dtype)
+    if layout is not None:
+        return float(layout.unpack(ctypes.string_at(address, layout.size))[0])
+    if dtype is torch.bfloat16:  # the upper half of a float32
+        return float(struct.unpack("<f", b"\0\0" + _little_endian(ctypes.string_at(address, 2)))[0])
+    return None
 
 
 def _little_endian(two: bytes) -> bytes:
