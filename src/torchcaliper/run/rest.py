@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: steps that are all followed at first, and stretches followed and left out later
 _FIRST, _FOLLOWED, _LEFT_OUT = 64, 16, 48
 #: seconds; of steps that are shorter more are left out, since even a resting watch costs some per cent of them
-_SHORT, _LEFT_OUT_OF_SHORT = 3e-3, 144
+_SHORT, _LEFT_OUT_OF_SHORT = 3e-3, 304
 #: seconds; being told of all calls costs up to a millisecond (the caches are cold), which longer steps do not feel
 _QUICK = 0.1
 #: ways of calling in one stretch; a program that has more of them is not repetitive
