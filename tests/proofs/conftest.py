@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -40,6 +41,8 @@ def proofs(
     here = str(Path(__file__).parent)
     if here not in sys.path:
         sys.path.insert(0, here)
+    # The server does not look along our sys.path, and passes over what it cannot import.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
     multiprocessing.get_context("forkserver").set_forkserver_preload(["runner"])
     folder = tmp_path_factory.mktemp("answers")
     pool = ThreadPoolExecutor(2)

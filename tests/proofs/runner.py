@@ -6,6 +6,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import pkgutil
 import runpy
 import sys
 import tempfile
@@ -24,7 +25,8 @@ from torchcaliper.run.session import Session
 
 # Imported here so that the fork server has everything loaded before the first proof.
 torchcaliper.rule.all_rules()
-__import__("torchcaliper.run.instruments.ledger")
+for _, name, _ in pkgutil.iter_modules(instruments.__path__, f"{instruments.__name__}."):
+    __import__(name)
 
 
 def run_proof(script: str, answer: str) -> None:
