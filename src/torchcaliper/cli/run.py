@@ -42,8 +42,8 @@ def add_parser(subparsers: SubParsers) -> None:
         "--overhead",
         metavar="SHARE",
         type=_share,
-        help="share of the time that deep looks may take: 3%% (default; 10%% where steps are shorter than 3 ms), 0 for "
-        "the first steps only, full for every step",
+        help="share of the time that watching may take before deep looks are left out: 3%% (default; 10%% where steps "
+        "are shorter than 3 ms), 0 for looks at the first steps only, full for every step",
     )
     parser.add_argument("--quiet", action="store_true", help="nothing live, and no summary without findings")
     parser.add_argument("-m", dest="kind", action="store_const", const="-m", help="the program is a module")

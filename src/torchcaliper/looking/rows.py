@@ -10,6 +10,7 @@ import torch
 from torchcaliper.looking.record import Row, Value
 from torchcaliper.run.events import Operation
 from torchcaliper.run.instruments.nested import tensors_in
+from torchcaliper.run.transforms import memory_of, node_of
 
 if TYPE_CHECKING:
     from torchcaliper.run.record import Run
@@ -32,10 +33,10 @@ def row_of(event: Operation, run: Run) -> Row:
         outputs=[_value(t) for t in made],
         seconds=event.seconds,
     )
-    memory = {m: i for i, t in reversed(list(enumerate(given))) if (m := _memory(t)) is not None}
+    memory = {m: i for i, t in reversed(list(enumerate(given))) if (m := memory_of(t)) is not None}
     fresh: set[int] = set()
     for position, tensor in enumerate(made):
-        address = _memory(tensor)
+        address = memory_of(tensor)
         source = memory.get(address) if address is not None else None
         kind = "new" if source is None else f"view of input {source}"
         same = next((i for i, t in enumerate(given) if t is tensor), None)
@@ -46,7 +47,7 @@ def row_of(event: Operation, run: Run) -> Row:
             row.bytes += tensor.untyped_storage().nbytes()
         if position == 0:
             row.memory = kind
-            node = _node(tensor)
+            node = node_of(tensor)
             if node is not None:
                 row.grad_fn = node.name()
                 if same is None or event.name.endswith("_"):
@@ -69,20 +70,6 @@ def _value(tensor: torch.Tensor) -> Value:
         [int(n) for n in tensor.stride()] if strided else [],
         tensor.is_contiguous() if strided else True,
     )
-
-
-def _memory(tensor: torch.Tensor) -> int | None:
-    try:
-        return tensor.untyped_storage().data_ptr() or None
-    except (RuntimeError, NotImplementedError):  # no memory of its own: functorch, sparse, fake tensors
-        return None
-
-
-def _node(tensor: torch.Tensor) -> Any:
-    try:
-        return tensor.grad_fn
-    except RuntimeError:  # a view made under no_grad whose base was changed in place outside of it
-        return None
 
 
 def _time(node: Any, row: Row) -> None:

@@ -31,7 +31,8 @@ _YARDSTICK = 9
 class Budget:
     """Decides at the beginning of a training step, and keeps the account.
 
-    `share` is the share of the time that looks may take, None for the default, 1.0 for a look at every step.
+    `share` is the share of the time that all watching may take before looks are left out: None for the default, 1.0 for
+    a look at every step.
     """
 
     def __init__(self, share: float | None = None) -> None:

@@ -43,12 +43,15 @@ def parents(node: Any) -> list[Any]:
     return [n for n, _ in node.next_functions if n is not None]
 
 
-def dim_of(node: Any) -> int | None:
-    """The dimension of a softmax. torch keeps it unsigned."""
-    dim = getattr(node, "_saved_dim", None)
-    if not isinstance(dim, int):
-        return None
+def signed(dim: int) -> int:
+    """A dimension that a node has saved: torch keeps it unsigned."""
     return dim if dim < 1 << 63 else dim - (1 << 64)
+
+
+def dim_of(node: Any) -> int | None:
+    """The dimension of a softmax."""
+    dim = getattr(node, "_saved_dim", None)
+    return signed(dim) if isinstance(dim, int) else None
 
 
 def origin(node: Any) -> Origin | None:
@@ -160,4 +163,4 @@ def _dims(node: Any) -> tuple[int, ...]:
     dims, sizes = getattr(node, "_saved_dim", None), getattr(node, "_saved_self_sym_sizes", None)
     if not isinstance(dims, list | tuple) or sizes is None:
         return ()
-    return tuple((d if d < 1 << 63 else d - (1 << 64)) % len(sizes) for d in dims) if len(sizes) else ()
+    return tuple(signed(d) % len(sizes) for d in dims) if len(sizes) else ()

@@ -50,6 +50,10 @@ class LossUse:
     infeasible: int = 0  # CTC: samples whose input is too short for their target
     infeasible_lengths: list[int] = field(default_factory=list)  # input, needed
 
+    def stood_at(self, form: str = ".3f") -> str:
+        """The last value that was read, for a message."""
+        return "?" if self.last_value is None else format(self.last_value, form)
+
 
 @dataclass(slots=True)
 class BroadcastFormula:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 _peek = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
 
@@ -31,9 +32,19 @@ def is_plain(tensor: Any) -> bool:
     )
 
 
-def node_of(tensor: Any) -> Any:
+def node_of(tensor: torch.Tensor) -> Any:
     """The autograd node of a tensor; None where there is none, or torch refuses to tell."""
     try:
         return tensor.grad_fn
-    except RuntimeError:  # a view made under no_grad whose base was written to
+    except RuntimeError:  # a view made under no_grad whose base was changed in place outside of it
+        return None
+
+
+def memory_of(tensor: torch.Tensor) -> int | None:
+    """Where a tensor's storage begins; None where it has none of its own."""
+    if isinstance(tensor, FakeTensor):  # it would warn
+        return None
+    try:
+        return tensor.untyped_storage().data_ptr() or None
+    except (RuntimeError, NotImplementedError):  # functorch wrappers, sparse tensors
         return None

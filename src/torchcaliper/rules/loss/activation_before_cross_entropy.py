@@ -79,7 +79,7 @@ class ActivationBeforeCrossEntropy(Rule):
                     "for {classes} classes the loss cannot fall below {bound:.3f}; it stood at {value}",
                     classes=classes,
                     bound=math.log(math.e + classes - 1) - 1,
-                    value="?" if use.last_value is None else f"{use.last_value:.3f}",
+                    value=use.stood_at(),
                 )
             )
         if use.kind_by_value:

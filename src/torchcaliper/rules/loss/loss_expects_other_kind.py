@@ -62,9 +62,7 @@ class LossExpectsOtherKind(Rule):
 
     def _log_probabilities(self, run: Run, use: LossUse) -> Iterator[Finding]:
         wrong = use.kinds.get(PROBABILITIES, 0) + use.kinds.get(SIGMOID, 0)
-        facts: list[Evidence] = [
-            evidence("the loss; it stood at {value}", run.at(use.site), value=_shown(use.last_value))
-        ]
+        facts: list[Evidence] = [evidence("the loss; it stood at {value}", run.at(use.site), value=use.stood_at())]
         site, what, fix = use.made_site, "", "use log_softmax in the place of softmax"
         if wrong >= LOOKS and 2 * wrong >= use.looks:
             if site is None and not run.complete and use.looks < 8:
@@ -112,7 +110,3 @@ class LossExpectsOtherKind(Rule):
             first_step=failure.step,
             subjects=[f"loss:{failure.site}"],
         )
-
-
-def _shown(value: float | None) -> str:
-    return "?" if value is None else f"{value:.3f}"

@@ -58,7 +58,7 @@ class SigmoidBeforeLogitsLoss(Rule):
                 "{made} output goes into {loss}, which applies the sigmoid itself",
                 at=run.at(use.made_site if use.made_site is not None else use.site),
                 evidence=[
-                    evidence("the loss; it stood at {value}", run.at(use.site), value=_shown(use.last_value)),
+                    evidence("the loss; it stood at {value}", run.at(use.site), value=use.stood_at()),
                     evidence("seen in {looks} of {all} calls looked at", looks=looks, all=use.looks),
                 ],
                 fix="pass the plain scores (logits), and apply the sigmoid only where probabilities are needed",
@@ -68,7 +68,3 @@ class SigmoidBeforeLogitsLoss(Rule):
                 made=use.made_by or "sigmoid",
                 loss=use.name,
             )
-
-
-def _shown(value: float | None) -> str:
-    return "?" if value is None else f"{value:.3f}"

@@ -54,7 +54,7 @@ class SummedLoss(Rule):
                 "{loss} sums over {elements:,} elements: the size of a step depends on the size of the batch",
                 at=run.at(use.site if use.layer_site is None else use.layer_site),
                 evidence=[
-                    evidence("it goes into backward() undivided; it stood at {value}", value=_shown(use.last_value))
+                    evidence("it goes into backward() undivided; it stood at {value}", value=use.stood_at(".4g"))
                 ],
                 fix="use the mean, or divide by the number of samples",
                 count=use.times,
@@ -63,7 +63,3 @@ class SummedLoss(Rule):
                 loss=use.name,
                 elements=elements,
             )
-
-
-def _shown(value: float | None) -> str:
-    return "?" if value is None else f"{value:.4g}"

@@ -15,7 +15,7 @@ from torchcaliper.run.events import Operation, Step
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.graph_lines import ACCUMULATE
 from torchcaliper.run.record_numerics import Activation
-from torchcaliper.run.transforms import is_transforming
+from torchcaliper.run.transforms import is_transforming, node_of
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -161,10 +161,7 @@ def _is_activation(name: str, event: Operation) -> bool:
 
 def _weight_before(result: torch.Tensor) -> tuple[torch.Tensor, bool] | None:
     """The weight whose layer feeds an activation, and whether its units are the second dimension."""
-    try:
-        node: Any = result.grad_fn
-    except RuntimeError:  # a view that torch forbids to look at
-        return None
+    node = node_of(result)
     node = node.next_functions[0][0] if node is not None and node.next_functions else None
     turned = False
     for _ in range(_REACH):

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from torchcaliper.run.instruments.graph_lines import ACCUMULATE
+from torchcaliper.run.provenance import signed
 
 _HALF = (torch.float16, torch.bfloat16)
 #: which input of its node a saved tensor is
@@ -248,8 +249,7 @@ _RESULT_KINDS = {
 
 
 def _dimension(node: Any, tensor: torch.Tensor) -> int:
-    dim = int(getattr(node, "_saved_dim", tensor.dim() - 1))
-    return dim - (1 << 64) if dim >= 1 << 63 else dim
+    return signed(int(getattr(node, "_saved_dim", tensor.dim() - 1)))
 
 
 def _power(i: int, node: Any, operator: str) -> Birth | None:
@@ -283,7 +283,7 @@ def _reduction(i: int, node: Any, name: str, operator: str) -> Birth | None:
     if dims is None or name == "MeanBackward0":
         count = math.prod(sizes)
     else:
-        dims = [d - (1 << 64) if d >= 1 << 63 else d for d in (dims if isinstance(dims, tuple) else (dims,))]
+        dims = [signed(d) for d in (dims if isinstance(dims, tuple) else (dims,))]
         count = math.prod(sizes[d] for d in dims) if dims else math.prod(sizes)
     if name.startswith("Mean"):
         return Birth(i, "empty", operator, 0, 0) if count == 0 else None

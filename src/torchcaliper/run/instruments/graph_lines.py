@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from torchcaliper.run.events import Operation
+from torchcaliper.run.transforms import node_of
 
 #: key of the line's number in `Node.metadata`
 SITE = "torchcaliper_site"
@@ -56,13 +57,9 @@ class GraphLines:
         result = event.result
         for tensor in result if isinstance(result, tuple | list) else (result,):
             if isinstance(tensor, torch.Tensor):
-                try:
-                    node = tensor.grad_fn
-                except RuntimeError:  # a view that torch forbids to look at
-                    continue
+                node = node_of(tensor)
                 if node is not None:
-                    metadata: Any = node.metadata
-                    metadata.setdefault(SITE, event.site)
+                    node.metadata.setdefault(SITE, event.site)
 
     def learn(self, nodes: list[Any]) -> None:
         """Remember the lines of a graph that was made during a look."""

@@ -114,13 +114,12 @@ class Kinds(Instrument):
         elif event.name in _GRIDS and isinstance(event.result, torch.Tensor):
             self._grids[id(event.result)] = weakref.ref(event.result)
         result = event.result
-        if not isinstance(result, torch.Tensor) or node_of(result) is None:
+        node = node_of(result) if isinstance(result, torch.Tensor) else None
+        if node is None:
             return
         name = event.name
-        if name in _MAKERS:
-            metadata: Any = node_of(result).metadata
-            if _MADE not in metadata:
-                metadata[_MADE] = self._maker(event)
+        if name in _MAKERS and _MADE not in node.metadata:
+            node.metadata[_MADE] = self._maker(event)
         if name in ("log", "log_") and event.args:
             self._logarithm(event, result)
         elif name in ("softmax", "log_softmax"):
@@ -226,7 +225,8 @@ class Kinds(Instrument):
         if not _all_pairs(left, right) or left.requires_grad == right.requires_grad:
             return
         made = left if left.requires_grad else right
-        if node_of(made) is None or provenance.name_of(made.grad_fn) in ("Unsqueeze", "Slice", "Index"):
+        node = node_of(made)
+        if node is None or provenance.name_of(node) in ("Unsqueeze", "Slice", "Index"):
             return  # meant: x[:, None] - y
         given = right if made is left else left
         grid = self._grids.get(id(given))
@@ -265,9 +265,9 @@ class Kinds(Instrument):
         value = event.value
         if isinstance(value, torch.Tensor):
             self._value(event, use, value, given, target)
-            if node_of(value) is not None:
-                metadata: Any = node_of(value).metadata
-                metadata[_MARK] = use
+            node = node_of(value)
+            if node is not None:
+                node.metadata[_MARK] = use
         if isinstance(target, torch.Tensor) and target.dim():
             self._loss_samples = target.shape[0]
         if use.times <= _FIRST or use.times & (use.times - 1) == 0 or self.session.deep:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from torchcaliper.run.events import Operation
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.nested import tensors_in
+from torchcaliper.run.transforms import node_of
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -97,14 +98,7 @@ class Origins(Instrument):
         self._known[key] = (reference, event.name, event.site, by, at)
 
     def _mark(self, event: Operation, result: torch.Tensor) -> None:
-        node = _node(result)
+        node = node_of(result)
         if node is not None and event.site is not None:
             place = self.run.sites[event.site]
             node.metadata.setdefault(KEY, (place.path, place.line, event.name))
-
-
-def _node(tensor: torch.Tensor) -> Any:
-    try:
-        return tensor.grad_fn
-    except RuntimeError:  # a view made under no_grad whose base was changed in place outside of it
-        return None

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
 from torchcaliper.run.events import Backward, GradCall, Operation, Step
 from torchcaliper.run.instrument import Instrument
 from torchcaliper.run.instruments.nested import tensors_in
 from torchcaliper.run.interruption import message
+from torchcaliper.run.transforms import memory_of, node_of
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -70,15 +70,15 @@ class Overwritten(Instrument):
         if target is None and event.args:
             target = event.args[0]
         if isinstance(target, torch.Tensor) and _may_write(event, target):
-            storage, version = _storage(target), target._version
+            storage, version = memory_of(target), target._version
             if storage is not None and version > self._versions.get(storage, 0):
                 self._versions[storage] = version
                 name = event.name if event.name != "__setitem__" else "[...] ="
                 self._writes.append(_Write(self._order, name, event.site, storage, tuple(target.shape), version))
         for tensor in tensors_in(event.result, depth=1):
-            node = _node(tensor)
+            node = node_of(tensor)
             if node is not None:
-                storage = _storage(tensor)
+                storage = memory_of(tensor)
                 if storage is not None:
                     if tensor._base is None:  # memory that was used before starts anew
                         self._versions[storage] = tensor._version
@@ -195,22 +195,6 @@ def _may_write(event: Operation, target: torch.Tensor) -> bool:
         or event.kwargs.get("inplace") is True
         or event.result is target
     )
-
-
-def _node(tensor: torch.Tensor) -> Any:
-    try:
-        return tensor.grad_fn
-    except RuntimeError:  # a view made under no_grad whose base was changed in place outside of it
-        return None
-
-
-def _storage(tensor: torch.Tensor) -> int | None:
-    if isinstance(tensor, FakeTensor):  # it would warn
-        return None
-    try:
-        return tensor.untyped_storage().data_ptr() or None
-    except (RuntimeError, NotImplementedError):  # functorch wrappers, sparse tensors
-        return None
 
 
 def _plain(node: str) -> str:

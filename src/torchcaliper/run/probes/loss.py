@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from torchcaliper.run.events import LossCall
-from torchcaliper.run.finiteness import value_of
+from torchcaliper.run.finiteness import is_certainly_bad
 
 if TYPE_CHECKING:
     from torchcaliper.run.session import Session
@@ -46,7 +45,7 @@ def _watch(session: Session, name: str) -> None:
     def after(event: LossCall, result: Any, error: BaseException | None) -> None:
         left_out = event.site == _LEFT_OUT
         if left_out:
-            if error is None and not _is_broken(result):
+            if error is None and not (isinstance(result, torch.Tensor) and is_certainly_bad(result)):
                 return
             session.rest.end()
             event.site = session.site(sys._getframe(2))
@@ -57,9 +56,3 @@ def _watch(session: Session, name: str) -> None:
         session.emit("loss_end", event)
 
     session.patches.around(F, name, before, after)
-
-
-def _is_broken(result: Any) -> bool:
-    """Whether a loss is NaN or infinite, where that can be read without waiting for a device."""
-    value = value_of(result)
-    return value is not None and not math.isfinite(value)
