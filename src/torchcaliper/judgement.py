@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from torchcaliper.baseline import Fingerprint, fingerprint, read_baseline
 from torchcaliper.configuration import Settings
 from torchcaliper.findings import Finding
-from torchcaliper.rule import all_rules, fold
+from torchcaliper.rule import Rule, all_rules, fold
 from torchcaliper.selection import is_selected
 from torchcaliper.suppression import is_suppressed
 
 if TYPE_CHECKING:
     from torchcaliper.run.record import Run
+    from torchcaliper.source.trace import Reading
 
 
 def judge(run: Run, settings: Settings, faults: list[str] | None = None) -> list[Finding]:
@@ -25,11 +26,20 @@ def judge(run: Run, settings: Settings, faults: list[str] | None = None) -> list
     A rule that raises is left out; a line about it is added to `faults`. Sorted by `in_order`.
     UsageError when the baseline cannot be read.
     """
+    return _told(lambda rule: rule.judge_run(run), settings, faults)
+
+
+def judge_source(reading: Reading, settings: Settings, faults: list[str] | None = None) -> list[Finding]:
+    """What every rule finds in a file of source; otherwise as `judge`."""
+    return _told(lambda rule: rule.judge_source(reading), settings, faults)
+
+
+def _told(find: Callable[[Rule], Iterator[Finding]], settings: Settings, faults: list[str] | None) -> list[Finding]:
     found: list[Finding] = []
     for rule in all_rules():
         try:
             # A list first: a rule that fails half-way tells nothing.
-            found.extend(list(rule.judge_run(run)))
+            found.extend(list(find(rule)))
         except Exception as error:
             if faults is not None:
                 faults.append(f"rule {rule.code} {rule.name} failed: {type(error).__name__}: {error}")

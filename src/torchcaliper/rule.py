@@ -15,6 +15,7 @@ from torchcaliper.findings import Evidence, Finding, Fix, Location, Severity, Te
 
 if TYPE_CHECKING:
     from torchcaliper.run.record import Run
+    from torchcaliper.source.trace import Reading
 
 
 class Stage(enum.Enum):
@@ -40,7 +41,8 @@ class Rule:
 
     A rule judges a record and never gathers: `judge_run` reads a `Run` (plain data) and yields findings.
     It is called again and again while the program runs and once more at its end, so it must be cheap, and it must
-    stay silent until what the record holds is enough to be sure.
+    stay silent until what the record holds is enough to be sure. `judge_source` reads what following a file of source
+    has shown, once for each file; what the source does not tell for certain is not reported.
     """
 
     code: ClassVar[str]
@@ -51,6 +53,10 @@ class Rule:
 
     def judge_run(self, run: Run) -> Iterator[Finding]:
         """Findings of a watched run; none by default."""
+        return iter(())
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        """Findings of a file of source, from what following it has shown; none by default."""
         return iter(())
 
     @property

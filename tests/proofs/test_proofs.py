@@ -21,7 +21,7 @@ PROOFS = sorted(p for p in HERE.glob("*/*.py") if p.stem.startswith(("faulty", "
 SEVERITY = {rule.code: int(rule.severity) for rule in all_rules()}
 
 
-def _header(path: Path, key: str) -> list[str]:
+def header(path: Path, key: str) -> list[str]:
     found = re.findall(rf"^# {key}:\s*(.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return [word for line in found for word in re.split(r"[,\s]+", line.strip()) if word]
 
@@ -40,7 +40,7 @@ def test_proof(proof: Path, proofs: dict[Path, Future[dict[str, Any]]]) -> None:
     hits = [f for f in answer["findings"] if f["code"] == code]
     assert hits, (answer["findings"], answer["error"])
     assert max(f["severity"] for f in hits) >= SEVERITY[code]
-    lines = [int(word) for word in _header(proof, "line")]
+    lines = [int(word) for word in header(proof, "line")]
     assert lines, "a faulty proof must say which line is at fault"
     spans = {statement(str(proof), line) for line in lines}
     places = [(Path(f["path"] or "").name, f["line"]) for f in hits]
@@ -48,7 +48,7 @@ def test_proof(proof: Path, proofs: dict[Path, Future[dict[str, Any]]]) -> None:
         places,
         lines,
     )
-    allowed = {code, *_header(proof, "also")}
+    allowed = {code, *header(proof, "also")}
     others = [(f["code"], f["line"], f["message"]) for f in loud if f["code"] not in allowed]
     assert not others, others
     assert len(hits) <= 2, places

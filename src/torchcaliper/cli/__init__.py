@@ -18,7 +18,7 @@ from torchcaliper.version import __version__
 #: what `add_parser` of a verb is given
 SubParsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-VERBS = ("run", "look", "report", "runs", "rules")
+VERBS = ("run", "lint", "look", "report", "runs", "rules")
 
 
 class Parser(argparse.ArgumentParser):

@@ -9,6 +9,8 @@ from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
 from torchcaliper.run.record_kinds import LOG_PROBABILITIES, PROBABILITIES, SIGMOID, LossUse
+from torchcaliper.source import kinds
+from torchcaliper.source.trace import Reading
 
 #: calls looked at before the kind is told
 LOOKS = 2
@@ -102,3 +104,19 @@ class ActivationBeforeCrossEntropy(Rule):
             seen=use.kinds[kind],
             times=use.looks,
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for loss in reading.events("cross_entropy"):
+            made = kinds.kind_of(loss.value("input"))
+            if made is None or loss.context.grad is False:
+                continue
+            kind, activation = made
+            yield self.finding(
+                "{what} goes into cross_entropy",
+                at=kinds.place_of(activation),
+                evidence=[evidence("cross_entropy applies log-softmax itself", loss.location)],
+                severity=Severity.ADVICE if kind == kinds.LOG_PROBABILITIES else None,
+                fix="pass the plain scores (logits), and apply softmax only where probabilities are needed",
+                subjects=[f"loss:{loss.location}"],
+                what=f"{activation.op.replace('_', '-')} output",
+            )
