@@ -104,10 +104,14 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What to type. `edits` are mechanical; without them the text says it."""
+    """What to type. `edits` are mechanical; without them the text says it.
+
+    `safe` edits change nothing but the fault: they keep comments, and cannot break a program that was right.
+    """
 
     text: Text
     edits: tuple[Edit, ...] = ()
+    safe: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from torchcaliper.findings import Evidence, Finding, Fix, Location, Severity, Text
+from torchcaliper.findings import Edit, Evidence, Finding, Fix, Location, Severity, Text
 
 if TYPE_CHECKING:
     from torchcaliper.run.record import Run
@@ -80,13 +80,18 @@ class Rule:
         at: Location | None,
         evidence: Iterable[Evidence] = (),
         fix: str | None = None,
+        edits: Iterable[Edit] = (),
+        safe: bool = True,
         severity: Severity | None = None,
         count: int = 1,
         first_step: int | None = None,
         subjects: Iterable[str] = (),
         **values: Any,
     ) -> Finding:
-        """A finding of this rule; `message` and `fix` are templates over `values` and `count`."""
+        """A finding of this rule; `message` and `fix` are templates over `values` and `count`.
+
+        `edits` do what the fix says; `safe` as in `Fix`.
+        """
         values = {"count": count, **values}
         return Finding(
             code=self.code,
@@ -95,7 +100,7 @@ class Rule:
             message=Text(message, values),
             location=at,
             evidence=tuple(evidence),
-            fix=Fix(Text(fix, values)) if fix else None,
+            fix=Fix(Text(fix, values), tuple(edits), safe) if fix else None,
             count=count,
             first_step=first_step,
             subjects=frozenset(subjects),

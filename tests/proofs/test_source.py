@@ -1,4 +1,4 @@
-"""The proofs again, from source alone: what lint can know is named at the same lines, and sound programs are met with silence.
+"""The proofs again, from source alone: what lint can know is named at the same lines, sound programs meet silence.
 
 A faulty proof whose rule judges source, and whose fault the source does not tell, says so and why:
 `# source: silent, the sizes come from a file`.
