@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Any
 
 from torchcaliper.source.attributes import bound, get_attribute
@@ -128,7 +127,7 @@ def call_function(run: Interpreter, function: Function, arguments: Arguments, no
     outer = run.scope, run.frame, run.context, run.file
     if function.decorators:
         run.context = decorated(run, function.decorators, node)
-    run.context = replace(run.context, call=Call(function, run.place(node), context.call))
+    run.context = run.context.but(call=Call(function, run.place(node), context.call))
     run.file, run.scope, run.frame = scope.file, scope, Frame()
     try:
         _bind(run, function, arguments, node)
@@ -288,7 +287,7 @@ def _forward(
     )
     position = len(run.trace.events) - 1 if run.recording else None
     context = run.context
-    run.context = replace(context, training=mode)
+    run.context = context.but(training=mode)
     try:
         result = call(run, forward, arguments, node)
     finally:

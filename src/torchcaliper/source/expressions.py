@@ -318,9 +318,8 @@ def _comprehension(run: Interpreter, node: Any) -> Value:
         for generator in node.generators:
             over = evaluate(run, generator.iter)
             overs.append(over)
-            from dataclasses import replace
 
-            run.context = replace(run.context, loop=run.loop(node, over))
+            run.context = run.context.but(loop=run.loop(node, over))
             assign(run, generator.target, element_of(run, over, node), node)
             for test in generator.ifs:
                 evaluate(run, test)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from torchcaliper.source.file import SourceFile
@@ -130,7 +130,7 @@ class Interpreter:
         self._branches += 1
         try:
             for taken, way in ways:
-                self.context = replace(context, condition=Condition(self.place(node), test, taken, context.condition))
+                self.context = context.but(condition=Condition(self.place(node), test, taken, context.condition))
                 frame.ended = None
                 mark = len(self._journal)
                 way()
@@ -165,7 +165,7 @@ class Interpreter:
     def inside(self, work: Callable[[], None], **changes: Any) -> None:
         """Do something with parts of the context changed."""
         context = self.context
-        self.context = replace(context, **changes)
+        self.context = context.but(**changes)
         try:
             work()
         finally:

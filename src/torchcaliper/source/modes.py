@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.layers import is_network
@@ -39,7 +38,7 @@ def entered_region(run: Interpreter, manager: Value, node: ast.AST) -> Context:
     elif isinstance(manager, Object):
         name = manager.type_name
     context = run.context
-    return replace(context, region=run.region(name, arguments, node), grad=grad_after(name, arguments, context.grad))
+    return context.but(region=run.region(name, arguments, node), grad=grad_after(name, arguments, context.grad))
 
 
 def decorated(run: Interpreter, decorators: tuple[Value, ...], node: ast.AST) -> Context:
@@ -53,8 +52,7 @@ def decorated(run: Interpreter, decorators: tuple[Value, ...], node: ast.AST) ->
         else:
             continue
         if name.startswith("torch."):
-            context = replace(
-                context,
+            context = context.but(
                 region=run.region(name, arguments, node),
                 grad=grad_after(name, arguments, context.grad),
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 
 from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.items import element_of
@@ -89,7 +88,7 @@ def call_outside(run: Interpreter, name: str, arguments: Arguments, node: ast.AS
         region = Object(name, arguments, place=run.place(node))
         if name in SET_GRAD:
             # As a statement it holds until something else is set.
-            run.context = replace(run.context, grad=grad_after(name, arguments, run.context.grad))
+            run.context = run.context.but(grad=grad_after(name, arguments, run.context.grad))
         return region
     if name == "torch.nn.Parameter":
         made = run.symbol("Parameter", node, arguments.positional[:1], options=dict(arguments.keywords))

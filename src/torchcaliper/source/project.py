@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,16 +15,27 @@ if TYPE_CHECKING:
 
 #: files larger than this are data in the dress of Python; they are read when named, not when imported
 _MAX_IMPORTED = 2_000_000
+#: how many folders above a file an absolute import is looked for
+_MAX_ABOVE = 8
+#: never files of a project, however a folder beside the script is called
+_OUTSIDE = frozenset({"torch", "numpy", "torchvision", "torchaudio", "transformers", "sklearn", "tqdm", "os", "sys"})
+#: files that mark the folder of a project; nothing above it is imported
+_ROOT = frozenset({"pyproject.toml", "setup.py", ".git"})
 
 
 class Project:
-    """Finds and keeps the files that others import. `consulted` lists every file that an answer depended on."""
+    """Finds and keeps the files that others import.
+
+    `consulted` has every file that an answer depended on, `listed` every folder whose files were looked for in vain
+    or not: together they say when an answer is out of date.
+    """
 
     def __init__(self, shown: dict[Path, str] | None = None) -> None:
         self._files: dict[Path, SourceFile | None] = {}
         self._shown = shown or {}
-        self._found: dict[tuple[Path, str], Path | None] = {}
-        self._exists: dict[Path, bool] = {}
+        self._found: dict[tuple[str, str, int], Path | None] = {}
+        self._above: dict[str, tuple[str, ...]] = {}
+        self.listed: dict[str, frozenset[str]] = {}
         self.paths: dict[int, Path] = {}
         #: module-level names of files, as far as they have been followed
         self.scopes: dict[int, Scope] = {}
@@ -40,13 +52,16 @@ class Project:
         Absolute names are looked for beside the importer and in each folder above it up to the one that holds the
         project, as scripts, packages and `src` layouts have it.
         """
+        if not level and module.partition(".")[0] in _OUTSIDE:
+            return None
         start = self.paths.get(id(importer))
         if start is None:
             return None
-        folder = start.parent
-        key = (folder, "." * level + module)
+        folder = os.path.dirname(start)
+        key = (folder, module, level)
         if key not in self._found:
-            self._found[key] = self._find(folder, module, level)
+            found = self._find(folder, module, level)
+            self._found[key] = None if found is None else Path(found)
         path = self._found[key]
         return None if path is None else self.file(path)
 
@@ -64,40 +79,60 @@ class Project:
                 pass
         return self._files[path]
 
-    def _find(self, folder: Path, module: str, level: int) -> Path | None:
+    def _find(self, folder: str, module: str, level: int) -> str | None:
         parts = [part for part in module.split(".") if part]
         if level:
             for _ in range(level - 1):
-                folder = folder.parent
+                folder = os.path.dirname(folder)
             return self._at(folder, parts)
-        if not parts or parts[0] in _OUTSIDE:
+        if not parts:
             return None
-        # Upward, while the folders are packages, and one further: where `python -m` would be started.
-        for candidate in (folder, *list(folder.parents)[:8]):
-            found = self._at(candidate, parts) or self._at(candidate / "src", parts)
+        for candidate in self._folders(folder):
+            found = self._at(candidate, parts)
+            if found is None and "src" in self._names(candidate):
+                found = self._at(os.path.join(candidate, "src"), parts)
             if found is not None:
                 return found
-            if self._is_file(candidate / "pyproject.toml") or self._is_file(candidate / "setup.py"):
-                break
-            if self._is_file(candidate / ".git" / "HEAD"):
-                break
         return None
 
-    def _at(self, folder: Path, parts: list[str]) -> Path | None:
-        base = folder.joinpath(*parts)
-        for candidate in (base.with_name(base.name + ".py") if parts else base / "__init__.py", base / "__init__.py"):
-            if self._is_file(candidate):
-                return candidate
+    def _folders(self, folder: str) -> tuple[str, ...]:
+        """The folder and those above it, up to the project's own."""
+        known = self._above.get(folder)
+        if known is None:
+            chain, current = [folder], folder
+            while len(chain) < _MAX_ABOVE and not self._names(current) & _ROOT and os.path.dirname(current) != current:
+                current = os.path.dirname(current)
+                chain.append(current)
+            known = self._above[folder] = tuple(chain)
+        return known
+
+    def _at(self, folder: str, parts: list[str]) -> str | None:
+        for part in parts[:-1]:
+            if part not in self._names(folder):
+                return None
+            folder = os.path.join(folder, part)
+        names = self._names(folder)
+        if not parts:
+            return os.path.join(folder, "__init__.py") if "__init__.py" in names else None
+        if parts[-1] in names:
+            inner = os.path.join(folder, parts[-1])
+            if "__init__.py" in self._names(inner):
+                return os.path.join(inner, "__init__.py")
+        if f"{parts[-1]}.py" in names:
+            return os.path.join(folder, f"{parts[-1]}.py")
         return None
 
-    def _is_file(self, path: Path) -> bool:
-        if path not in self._exists:
-            self._exists[path] = path.is_file()
-        return self._exists[path]
+    def _names(self, folder: str) -> frozenset[str]:
+        """What a folder holds; nothing where it is none."""
+        known = self.listed.get(folder)
+        if known is None:
+            try:
+                known = frozenset(os.listdir(folder))
+            except OSError:
+                known = frozenset()
+            self.listed[folder] = known
+        return known
 
-
-#: never files of a project, however a folder beside the script is called
-_OUTSIDE = frozenset({"torch", "numpy", "torchvision", "torchaudio", "transformers", "sklearn", "tqdm", "os", "sys"})
 
 _TORCH = re.compile(rb"\btorch\b|\blightning\b|\baccelerate\b")
 

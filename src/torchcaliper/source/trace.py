@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torchcaliper.findings import Location
 from torchcaliper.source.values import Arguments, Class, Function, Place, Symbol, Value
@@ -56,9 +56,9 @@ class Region:
     parent: Region | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Context:
-    """The circumstances in which something happens."""
+    """The circumstances in which something happens. Never changed; `but` makes another one."""
 
     loop: Loop | None = None
     condition: Condition | None = None
@@ -68,6 +68,13 @@ class Context:
     grad: bool | None = True
     #: mode of the network whose forward is being followed; None outside of one, or when not known
     training: bool | None = None
+
+    def but(self, **changes: Any) -> Context:
+        """These circumstances with some of them changed."""
+        new = Context(self.loop, self.condition, self.call, self.region, self.grad, self.training)
+        for name, value in changes.items():
+            setattr(new, name, value)
+        return new
 
     def loops(self) -> Iterator[Loop]:
         """Innermost first."""

@@ -30,9 +30,9 @@ class Dim:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Place:
-    """Where in which file something stands."""
+    """Where in which file something stands. Never changed; not frozen only because that makes each one dearer."""
 
     file: SourceFile
     node: ast.AST
