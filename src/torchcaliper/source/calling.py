@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from torchcaliper.source.attributes import bound, get_attribute
-from torchcaliper.source.interpreter import MAX_DEPTH, Frame, Interpreter
+from torchcaliper.source.interpreter import MANY_STEPS, MAX_DEPTH, MAX_VISITS, Frame, Interpreter
 from torchcaliper.source.layers import WRAPPERS, adopt, children, is_network, outside_type, plain
 from torchcaliper.source.modes import decorated, mode_of
 from torchcaliper.source.operations import TENSOR_METHODS, is_layer
@@ -121,8 +121,12 @@ def call_function(run: Interpreter, function: Function, arguments: Arguments, no
     if same >= 2 or (context.call is not None and context.call.depth >= MAX_DEPTH):
         escape(arguments)
         return run.symbol("call", node, arguments.all(), by=function)
+    visits = run.visits.get(id(definition), 0) + 1
+    if context.call is not None and run.steps > (MANY_STEPS if visits > MAX_VISITS else run.calls_until):
+        return _unfollowed(run, function, arguments, node)
     run.step()
     run.entered.add(id(definition))
+    run.visits[id(definition)] = visits
     scope = Scope(function.scope.file, function.scope)
     outer = run.scope, run.frame, run.context, run.file
     if function.decorators:
@@ -146,6 +150,16 @@ def call_function(run: Interpreter, function: Function, arguments: Arguments, no
         return either(*frame.returns) if frame.returns else NONE
     finally:
         run.scope, run.frame, run.context, run.file = outer
+
+
+def _unfollowed(run: Interpreter, function: Function, arguments: Arguments, node: ast.AST) -> Value:
+    """What calling a function leaves behind that there is no time to follow: it may have done anything."""
+    run.trace.complete = False
+    escape(arguments)
+    if function.receiver is not None:
+        escape(Arguments((function.receiver,)))
+    result = run.symbol("call", node, arguments.all(), by=function)
+    return run.emit("call", node, receiver=function, arguments=arguments, result=result)
 
 
 def _bind(run: Interpreter, function: Function, arguments: Arguments, node: ast.AST) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from torchcaliper.source.attributes import get_attribute
 from torchcaliper.source.calling import call
-from torchcaliper.source.interpreter import Interpreter
+from torchcaliper.source.interpreter import MAX_STEPS, GivenUp, Interpreter
 from torchcaliper.source.items import element_of, get_item
 from torchcaliper.source.operations import canonical
 from torchcaliper.source.scope import Scope
@@ -57,11 +57,16 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any] | None]
 }
 _BUILTINS = frozenset(dir(builtins)) | {"display", "get_ipython"}
 _LARGEST = 2**64
+#: of longer lists and dicts written out, only so many elements are followed: tables of data
+_MAX_DISPLAY = 48
 
 
 def evaluate(run: Interpreter, node: ast.expr) -> Value:
     """The value of an expression; what happens on the way is written down."""
-    run.step()
+    # As `run.step()` does, without a call: this is the hottest line of all.
+    run.steps += 1
+    if run.steps > MAX_STEPS:
+        raise GivenUp
     return _EXPRESSIONS[type(node)](run, node)
 
 
@@ -275,7 +280,9 @@ def _set(run: Interpreter, node: ast.Set) -> Value:
 
 def _sequence(run: Interpreter, node: ast.Tuple | ast.List | ast.Set, kind: str) -> Value:
     result = Collection(kind, place=run.place(node))
-    for part in node.elts:
+    if len(node.elts) > _MAX_DISPLAY:
+        result.element = run.symbol("element", node)
+    for part in node.elts[:_MAX_DISPLAY]:
         if isinstance(part, ast.Starred):
             spread = evaluate(run, part.value)
             if isinstance(spread, Collection):
@@ -290,7 +297,9 @@ def _sequence(run: Interpreter, node: ast.Tuple | ast.List | ast.Set, kind: str)
 
 def _dict(run: Interpreter, node: ast.Dict) -> Value:
     result = Table(place=run.place(node))
-    for key, part in zip(node.keys, node.values, strict=True):
+    if len(node.keys) > _MAX_DISPLAY:
+        result.element = run.symbol("element", node)
+    for key, part in zip(node.keys[:_MAX_DISPLAY], node.values, strict=False):
         value = evaluate(run, part)
         if key is None:
             if isinstance(value, Table):

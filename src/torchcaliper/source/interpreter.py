@@ -1,7 +1,8 @@
 """Follows a program's functions with abstract values, in the order in which Python would.
 
 Nothing of the program is run or imported. Loops are followed once, both sides of a branch whose test is not known, and
-functions of the project with the values that they are given. The price is bounded: see `_MAX_STEPS` and `_MAX_DEPTH`.
+functions of the project with the values that they are given. The price is bounded: see `MAX_STEPS`, `calls_until` and
+`MAX_DEPTH`.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from torchcaliper.source.trace import Condition, Context, Event, Loop, Region, T
 from torchcaliper.source.values import Arguments, Place, Symbol, Value, either
 
 #: expressions and statements followed for one entry: some 5,000 lines of straight code
-_MAX_STEPS = 60_000
+MAX_STEPS = 60_000
 #: calls within calls
 MAX_DEPTH = 14
+#: after so many steps, no function is followed more than MAX_VISITS times: machinery of a framework in the same project
+#: calls itself in ever new ways, the user's own code seldom does
+MANY_STEPS = 6_000
+MAX_VISITS = 3
 _MISSING: Final[Any] = object()
 
 
@@ -49,6 +54,10 @@ class Interpreter:
         self.frame = Frame()
         self.context = Context()
         self.steps = 0
+        #: after so many steps, functions that are called are not followed any more
+        self.calls_until = MAX_STEPS
+        #: how often each function was followed
+        self.visits: dict[int, int] = {}
         #: whether what happens is written down; off while an imported file's module-level code is followed
         self.recording = True
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
@@ -63,7 +72,7 @@ class Interpreter:
 
     def step(self) -> None:
         self.steps += 1
-        if self.steps > _MAX_STEPS:
+        if self.steps > MAX_STEPS:
             raise GivenUp
 
     def emit(

@@ -42,6 +42,7 @@ def read_program(project: Project, file: SourceFile) -> Reading:
             trace = Trace(file, function.name, False)
             run = Interpreter(project, file, trace)
             run.scope = function.scope
+            run.calls_until = _allowance(function.definition)
             _safely(run, lambda f=function, r=run: call_function(r, f, Arguments(), f.definition))  # type: ignore[misc]
             entered |= run.entered
             reading.traces.append(trace)
@@ -76,6 +77,7 @@ def _read_class(project: Project, file: SourceFile, made: Class, reading: Readin
     trace = Trace(file, made.name, False)
     run = Interpreter(project, file, trace)
     run.scope = made.scope.parent or run.scope
+    run.calls_until = _allowance(made.definition)
 
     def every_method() -> None:
         # An instance of which nothing is known but the class: its arguments, its mode.
@@ -97,6 +99,15 @@ def _read_class(project: Project, file: SourceFile, made: Class, reading: Readin
     _safely(run, every_method)
     entered |= run.entered
     reading.traces.append(trace)
+
+
+def _allowance(definition: ast.AST) -> int:
+    """The steps after which a part of a library does not follow what it calls any more.
+
+    Without this, a file of many small functions over a large machinery costs the machinery as many times.
+    """
+    lines: int = getattr(definition, "end_lineno", 0) - getattr(definition, "lineno", 0) + 1
+    return 200 + 4 * lines
 
 
 def _safely(run: Interpreter, work: Callable[[], object]) -> None:

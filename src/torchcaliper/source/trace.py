@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from torchcaliper.findings import Location
@@ -179,12 +181,23 @@ class Trace:
     is_program: bool
     events: list[Event] = field(default_factory=list)
     complete: bool = True
+    _by_name: dict[str, list[Event]] = field(default_factory=dict)
+    _indexed: int = 0
 
     def named(self, *names: str) -> Iterator[Event]:
         """The events of these short names, in order."""
-        for event in self.events:
-            if event.name in names:
-                yield event
+        if self._indexed < len(self.events):
+            self._index()
+        found = [self._by_name[name] for name in names if name in self._by_name]
+        if len(found) == 1:
+            return iter(found[0])
+        return iter(sorted(chain.from_iterable(found), key=attrgetter("index")))
+
+    def _index(self) -> None:
+        # Made when it is first asked for: dozens of rules look for a few events each.
+        for event in islice(self.events, self._indexed, None):
+            self._by_name.setdefault(event.name, []).append(event)
+        self._indexed = len(self.events)
 
 
 @dataclass(eq=False, slots=True)
