@@ -93,18 +93,16 @@ def call_method(run: Interpreter, receiver: Value, name: str, arguments: Argumen
 
 def escape(arguments: Arguments) -> None:
     """Unknown code was given these: what it does with them is not known."""
-    stack: list[Value] = list(arguments.all())
+    stack: list[Value] = [*arguments.positional, *arguments.keywords.values()]
     seen: set[int] = set()
     while stack:
         value = stack.pop()
-        if id(value) in seen:
+        if isinstance(value, Constant | External):
             continue
-        seen.add(id(value))
         value.escaped = True
-        if isinstance(value, Collection | Table):
-            stack.extend(value.all())
-        elif isinstance(value, Object):
-            stack.extend(value.attributes.values())
+        if isinstance(value, Object | Collection | Table) and id(value) not in seen:
+            seen.add(id(value))
+            stack.extend(value.attributes.values() if isinstance(value, Object) else value.all())
 
 
 def call_function(run: Interpreter, function: Function, arguments: Arguments, node: ast.AST) -> Value:
@@ -117,7 +115,11 @@ def call_function(run: Interpreter, function: Function, arguments: Arguments, no
         )
     definition = function.definition
     context = run.context
-    same = sum(c.function.definition is definition for c in context.calls())
+    same = 0
+    caller = context.call
+    while caller is not None:
+        same += caller.function.definition is definition
+        caller = caller.parent
     if same >= 2 or (context.call is not None and context.call.depth >= MAX_DEPTH):
         escape(arguments)
         return run.symbol("call", node, arguments.all(), by=function)

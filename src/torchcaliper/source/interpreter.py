@@ -161,13 +161,15 @@ class Interpreter:
         self._join(live or [changes for _, changes in outcomes])
 
     def _join(self, ways: list[dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]]) -> None:
-        touched = {key: (names, name) for changes in ways for key, (names, name, _) in changes.items()}
-        for key, (names, name) in touched.items():
+        touched: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]] = {}
+        for changes in ways:
+            touched.update(changes)
+        for key, (names, name, _) in touched.items():
             present = names.get(name, _MISSING)
             values = [changes[key][2] if key in changes else present for changes in ways]
             known = [value for value in values if value is not _MISSING]
             if known:
-                self.write(names, name, either(*known))
+                self.write(names, name, known[0] if len(known) == 1 else either(*known))
 
     # Circumstances
 

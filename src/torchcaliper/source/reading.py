@@ -12,6 +12,7 @@ from torchcaliper.source.interpreter import GivenUp, Interpreter
 from torchcaliper.source.layers import is_network_class
 from torchcaliper.source.project import Project
 from torchcaliper.source.statements import follow
+from torchcaliper.source.relevance import is_relevant
 from torchcaliper.source.trace import Reading, Trace
 from torchcaliper.source.values import Arguments, Class, Constant, Function, Object
 
@@ -22,6 +23,7 @@ def read_program(project: Project, file: SourceFile) -> Reading:
     entered: set[int] = set()
     program = Trace(file, "<module>", True)
     run = Interpreter(project, file, program)
+    run.calls_until = 3_000 + 10 * file.text.count("\n")
     scope = run.scope
     scope.names["__name__"] = Constant("__main__")
     scope.names["__file__"] = run.symbol("name", file.tree)
@@ -38,7 +40,12 @@ def read_program(project: Project, file: SourceFile) -> Reading:
     for made in reading.classes:
         _read_class(project, file, made, reading, entered)
     for function in reading.functions:
-        if id(function.definition) not in entered:
+        definition = function.definition
+        if (
+            not isinstance(definition, ast.Lambda)
+            and id(definition) not in entered
+            and is_relevant(file, definition)
+        ):
             trace = Trace(file, function.name, False)
             run = Interpreter(project, file, trace)
             run.scope = function.scope
@@ -72,7 +79,7 @@ def _define_rest(run: Interpreter, file: SourceFile, reading: Reading) -> None:
 
 def _read_class(project: Project, file: SourceFile, made: Class, reading: Reading, entered: set[int]) -> None:
     methods = [m for m in made.members.values() if isinstance(m, Function) and m.owner is made]
-    if all(id(m.definition) in entered for m in methods):
+    if all(id(m.definition) in entered for m in methods) or not is_relevant(file, made.definition):
         return
     trace = Trace(file, made.name, False)
     run = Interpreter(project, file, trace)
@@ -107,7 +114,7 @@ def _allowance(definition: ast.AST) -> int:
     Without this, a file of many small functions over a large machinery costs the machinery as many times.
     """
     lines: int = getattr(definition, "end_lineno", 0) - getattr(definition, "lineno", 0) + 1
-    return 200 + 4 * lines
+    return 60 + 4 * lines
 
 
 def _safely(run: Interpreter, work: Callable[[], object]) -> None:

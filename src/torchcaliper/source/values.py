@@ -288,19 +288,19 @@ def options(value: Value | None) -> Iterator[Value]:
 
 def either(*values: Value) -> Value:
     """One of these; equal constants are one."""
+    first = values[0] if values else None
+    if first is not None and not isinstance(first, Either) and all([value is first for value in values]):
+        return first
     kept: list[Value] = []
     for value in values:
         for option in value.options if isinstance(value, Either) else (value,):
-            same = any(
-                option is other
-                or (
-                    isinstance(option, Constant)
-                    and isinstance(other, Constant)
-                    and type(option.value) is type(other.value)
-                    and option.value == other.value
-                )
-                for other in kept
-            )
-            if not same:
+            if isinstance(option, Constant):
+                if not any([isinstance(other, Constant) and _equal(option.value, other.value) for other in kept]):
+                    kept.append(option)
+            elif not any([option is other for other in kept]):
                 kept.append(option)
     return kept[0] if len(kept) == 1 else Either(tuple(kept[:8]))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
