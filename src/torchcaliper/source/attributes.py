@@ -8,7 +8,7 @@ from torchcaliper.source.imports import member
 from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.layers import WRAPPERS, children, is_network
 from torchcaliper.source.modes import mode_of
-from torchcaliper.source.operations import canonical
+from torchcaliper.source.operations import outside
 from torchcaliper.source.shapes import shape_value
 from torchcaliper.source.values import (
     Arguments,
@@ -33,7 +33,7 @@ _VIEWS = {"T": "transpose", "mT": "transpose", "H": "transpose", "data": "data",
 def get_attribute(run: Interpreter, value: Value, name: str, node: ast.AST) -> Value:
     """`value.name`, for reading."""
     if isinstance(value, External):
-        return External(canonical(f"{value.name}.{name}"), place=run.place(node))
+        return outside(f"{value.name}.{name}")
     if isinstance(value, Module):
         found = member(run, value.file, name)
         return found if found is not None else run.symbol("attribute", node, (value,), options={"name": Constant(name)})

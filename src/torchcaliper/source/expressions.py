@@ -12,7 +12,7 @@ from torchcaliper.source.attributes import get_attribute
 from torchcaliper.source.calling import call
 from torchcaliper.source.interpreter import MAX_STEPS, GivenUp, Interpreter
 from torchcaliper.source.items import element_of, get_item
-from torchcaliper.source.operations import canonical
+from torchcaliper.source.operations import outside
 from torchcaliper.source.scope import Scope
 from torchcaliper.source.shapes import shape_of_binary
 from torchcaliper.source.truth import is_none, truth
@@ -21,7 +21,6 @@ from torchcaliper.source.values import (
     Arguments,
     Collection,
     Constant,
-    External,
     Function,
     Object,
     Symbol,
@@ -86,11 +85,11 @@ def _name(run: Interpreter, node: ast.Name) -> Value:
     for module in run.scope.top.starred:
         # Which of several modules has it is not known; torch's own names are told by their case.
         if module == "torch.nn" and name[:1].isupper():
-            return External(canonical(f"{module}.{name}"))
+            return outside(f"{module}.{name}")
         if module in ("torch", "torch.nn.functional", "torch.optim", "torch.utils.data") and name not in _BUILTINS:
-            return External(canonical(f"{module}.{name}"))
+            return outside(f"{module}.{name}")
     if name in _BUILTINS:
-        return External(f"builtins.{name}")
+        return outside(f"builtins.{name}")
     return run.symbol("name", node, options={"name": Constant(name)})
 
 

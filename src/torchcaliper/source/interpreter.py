@@ -110,12 +110,13 @@ class Interpreter:
 
     def symbol(self, op: str, node: ast.AST, inputs: Iterable[Value] = (), **more: Any) -> Symbol:
         """A value that is the result of an operation, made here."""
+        context = self.context
         return Symbol(
             op,
             tuple(inputs),
             place=Place(self.file, node),
-            recorded=self.context.grad is not False,
-            context=self.context,
+            recorded=context.grad is not False,
+            context=context,
             **more,
         )
 

@@ -5,6 +5,10 @@ Names and orders of parameters are those of PyTorch 2.13's documentation.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+from torchcaliper.source.values import External
+
 AUTOCAST = (
     "torch.autocast",
     "torch.amp.autocast",
@@ -287,6 +291,12 @@ def canonical(name: str) -> str:
         last = name.rpartition(".")[2]
         return f"torch.optim.{last}" if last[:1].isupper() else name
     return name
+
+
+@lru_cache(maxsize=4096)
+def outside(name: str) -> External:
+    """The thing from outside of that name: one value, wherever it is named."""
+    return External(canonical(name))
 
 
 def is_class_name(name: str) -> bool:

@@ -9,7 +9,7 @@ from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.items import element_of
 from torchcaliper.source.layers import adopt, children, is_network, layer_type, parts
 from torchcaliper.source.modes import SET_GRAD, grad_after, mode_of, set_mode
-from torchcaliper.source.operations import AUTOCAST, FRESH, NO_GRAD, PARAMETERS, is_class_name, is_layer
+from torchcaliper.source.operations import AUTOCAST, FRESH, NO_GRAD, PARAMETERS, is_class_name, is_layer, outside
 from torchcaliper.source.tensors import operation
 from torchcaliper.source.truth import truth
 from torchcaliper.source.values import (
@@ -18,7 +18,6 @@ from torchcaliper.source.values import (
     Class,
     Collection,
     Constant,
-    External,
     Function,
     Object,
     Symbol,
@@ -117,7 +116,7 @@ def call_outside(run: Interpreter, name: str, arguments: Arguments, node: ast.AS
         ):
             result = operation(run, last, arguments, node)
         else:
-            result = run.symbol(f"call:{last}", node, arguments.all(), by=External(name))
+            result = run.symbol(f"call:{last}", node, arguments.all(), by=outside(name))
         return run.emit(last, node, full=name, arguments=arguments, result=result)
     if is_class_name(name):
         return _make(run, name, arguments, node)
@@ -130,7 +129,7 @@ def _plain(run: Interpreter, name: str, arguments: Arguments, node: ast.AST, esc
     if escapes:
         escape(arguments)
     last = name.rpartition(".")[2]
-    result = run.symbol(f"call:{last}", node, arguments.all(), by=External(name))
+    result = run.symbol(f"call:{last}", node, arguments.all(), by=outside(name))
     return run.emit(last, node, full=name, arguments=arguments, result=result)
 
 

@@ -11,8 +11,8 @@ from torchcaliper.source.file import SourceFile
 from torchcaliper.source.interpreter import GivenUp, Interpreter
 from torchcaliper.source.layers import is_network_class
 from torchcaliper.source.project import Project
-from torchcaliper.source.statements import follow
 from torchcaliper.source.relevance import is_relevant
+from torchcaliper.source.statements import follow
 from torchcaliper.source.trace import Reading, Trace
 from torchcaliper.source.values import Arguments, Class, Constant, Function, Object
 
@@ -41,11 +41,7 @@ def read_program(project: Project, file: SourceFile) -> Reading:
         _read_class(project, file, made, reading, entered)
     for function in reading.functions:
         definition = function.definition
-        if (
-            not isinstance(definition, ast.Lambda)
-            and id(definition) not in entered
-            and is_relevant(file, definition)
-        ):
+        if not isinstance(definition, ast.Lambda) and id(definition) not in entered and is_relevant(file, definition):
             trace = Trace(file, function.name, False)
             run = Interpreter(project, file, trace)
             run.scope = function.scope

@@ -127,8 +127,7 @@ def _return(run: Interpreter, node: ast.Return) -> None:
 
 
 def _raise(run: Interpreter, node: ast.Raise) -> None:
-    if node.exc is not None:
-        evaluate(run, node.exc)
+    # What the exception says is of no interest: the path ends here.
     run.frame.ended = "raise"
 
 
@@ -145,6 +144,9 @@ def _if(run: Interpreter, node: ast.If) -> None:
     known = truth(test)
     if known is not None:
         follow(run, node.body if known else node.orelse)
+        return
+    if not node.orelse and isinstance(node.body[0], ast.Raise):
+        # A guard: the path that goes on has changed nothing.
         return
     run.alternatives(node, test, [(True, lambda: follow(run, node.body)), (False, lambda: follow(run, node.orelse))])
 

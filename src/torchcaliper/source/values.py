@@ -289,15 +289,15 @@ def options(value: Value | None) -> Iterator[Value]:
 def either(*values: Value) -> Value:
     """One of these; equal constants are one."""
     first = values[0] if values else None
-    if first is not None and not isinstance(first, Either) and all([value is first for value in values]):
+    if first is not None and not isinstance(first, Either) and all(value is first for value in values):
         return first
     kept: list[Value] = []
     for value in values:
         for option in value.options if isinstance(value, Either) else (value,):
             if isinstance(option, Constant):
-                if not any([isinstance(other, Constant) and _equal(option.value, other.value) for other in kept]):
+                if not any(isinstance(other, Constant) and _equal(option.value, other.value) for other in kept):
                     kept.append(option)
-            elif not any([option is other for other in kept]):
+            elif not any(option is other for other in kept):
                 kept.append(option)
     return kept[0] if len(kept) == 1 else Either(tuple(kept[:8]))
 
