@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from torchcaliper.findings import Location
 from torchcaliper.source.operations import RESHAPES
-from torchcaliper.source.values import Collection, Either, Object, Phi, Symbol, Value
+from torchcaliper.source.values import Collection, Either, Object, Phi, Symbol, Value, constant
 
 PROBABILITIES, LOG_PROBABILITIES, SIGMOID = "probabilities", "log-probabilities", "sigmoid"
+#: what is added to probabilities so that their logarithm stays finite
+_EPSILON = 1e-3
 _MADE_BY = {
     "softmax": PROBABILITIES,
     "softmin": PROBABILITIES,
@@ -35,10 +38,39 @@ def origins(value: Value | None) -> Iterator[Symbol]:
         elif isinstance(item, Collection):
             stack.extend(item.all())
         elif isinstance(item, Symbol):
-            if item.op in RESHAPES and item.inputs:
+            if item.inputs and (item.op in RESHAPES or _keeps_kind(item)):
                 stack.extend(reversed(item.inputs) if item.op in ("cat", "stack") else item.inputs[:1])
             else:
                 yield item
+
+
+def _keeps_kind(made: Symbol) -> bool:
+    """Whether an operation leaves probabilities what they are: a clamp, a tiny constant added against log(0)."""
+    if made.op in ("clamp", "clamp_", "clamp_min", "clip", "nan_to_num", "compile"):
+        return True
+    if made.op in ("add", "add_", "sub") and len(made.inputs) == 2:
+        added = constant(made.inputs[1])
+        return isinstance(added, float) and abs(added) <= _EPSILON
+    return False
+
+
+def _normalised_by_hand(made: Symbol) -> Symbol | None:
+    """The exponential of `exp(x) / exp(x).sum(dim)`, written out; None for any other division."""
+    if made.op not in ("truediv", "div", "div_") or len(made.inputs) < 2:
+        return None
+    for over in _through(made.inputs[0]):
+        if over.op != "exp":
+            continue
+        if any(
+            under.op == "sum" and under.inputs and over in _through(under.inputs[0])
+            for under in _through(made.inputs[1])
+        ):
+            return over
+    return None
+
+
+def _through(value: Value | None) -> list[Symbol]:
+    return list(islice(origins(value), 8))
 
 
 def kind_of(value: Value | None) -> tuple[str, Symbol] | None:
@@ -46,6 +78,8 @@ def kind_of(value: Value | None) -> tuple[str, Symbol] | None:
     found: tuple[str, Symbol] | None = None
     for made in origins(value):
         kind = _MADE_BY.get(made.op)
+        if kind is None and _normalised_by_hand(made) is not None:
+            kind = PROBABILITIES
         if kind is None or (found is not None and found[0] != kind):
             return None
         found = found or (kind, made)
