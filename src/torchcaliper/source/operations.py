@@ -302,7 +302,8 @@ def outside(name: str) -> External:
 def is_class_name(name: str) -> bool:
     """Whether the last part of a full name is written as a class."""
     last = name.rpartition(".")[2]
-    return last[:1].isupper() and not last.isupper()
+    # torch.optim.SGD and torch.nn.GRU are classes; elsewhere capitals are for constants.
+    return last[:1].isupper() and (not last.isupper() or name.startswith(("torch.nn.", "torch.optim.")))
 
 
 def is_layer(name: str) -> bool:

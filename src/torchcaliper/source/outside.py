@@ -9,7 +9,16 @@ from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.items import element_of
 from torchcaliper.source.layers import adopt, children, is_network, layer_type, parts
 from torchcaliper.source.modes import SET_GRAD, grad_after, mode_of, set_mode
-from torchcaliper.source.operations import AUTOCAST, FRESH, NO_GRAD, PARAMETERS, is_class_name, is_layer, outside
+from torchcaliper.source.operations import (
+    AUTOCAST,
+    FRESH,
+    NO_GRAD,
+    PARAMETERS,
+    is_class_name,
+    is_layer,
+    is_optimizer,
+    outside,
+)
 from torchcaliper.source.tensors import operation
 from torchcaliper.source.truth import truth
 from torchcaliper.source.values import (
@@ -203,6 +212,11 @@ def method_of_outside(run: Interpreter, receiver: Object, name: str, arguments: 
 
         if not isinstance(receiver.type, str) or not full.startswith(("numpy.", "collections.", "pathlib.")):
             escape(arguments)
+    if name == "step" and is_optimizer(full.rpartition(".")[0]) and isinstance(arguments.get("closure", 0), Function):
+        from torchcaliper.source.calling import call
+
+        # What the closure does happens within the step.
+        call(run, arguments.get("closure", 0) or NONE, Arguments(), node)
     inputs = (*arguments.all(),) if name == "scale" else (receiver, *arguments.all())
     result = run.symbol("scale" if name == "scale" else f"call:{name}", node, inputs, by=receiver)
     return run.emit(name, node, full=full, receiver=receiver, arguments=arguments, result=result)

@@ -56,8 +56,12 @@ def assign(run: Interpreter, target: ast.expr, value: Value, node: ast.AST) -> N
 
 
 def _expression(run: Interpreter, node: ast.Expr) -> None:
-    if not isinstance(node.value, ast.Constant):
-        evaluate(run, node.value)
+    value = node.value
+    if isinstance(value, ast.Attribute):
+        # Named and not called: `optimizer.zero_grad` without parentheses.
+        run.emit("mention", node, receiver=evaluate(run, value.value), result=NONE, attribute=value.attr)
+    elif not isinstance(value, ast.Constant):
+        evaluate(run, value)
 
 
 def _assign(run: Interpreter, node: ast.Assign) -> None:
@@ -201,6 +205,7 @@ def _body(run: Interpreter, node: ast.AST, body: list[ast.stmt]) -> None:
             run.bind(phi.name, phi.first)
         else:
             phi.next = last
+            run.emit("carry", node, receiver=phi, result=last or NONE, attribute=phi.name)
     # A return in a loop may not be reached.
     run.frame.ended = None
 

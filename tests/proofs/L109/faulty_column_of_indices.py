@@ -1,5 +1,6 @@
 # Indices with an axis too many: torch refuses, and it is said why.
-# line: 12
+# line: 13
+# also: A103
 import torch
 from torch import nn
 

@@ -1,5 +1,6 @@
 # The batches are moved, the model is not.
-# line: 19
+# line: 20
+# also: A103
 import torch
 from torch import nn
 

@@ -1,5 +1,6 @@
 # Noise is made in forward on the default device.
-# line: 13
+# line: 14
+# also: A103
 import torch
 from torch import nn
 

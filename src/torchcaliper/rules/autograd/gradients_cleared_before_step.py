@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Call, Pattern, Run
+from torchcaliper.source.graphs import depends_on
+from torchcaliper.source.steps import backwards, clears, held_by, held_by_optimizer, loss_of, steps_of, whenever
+from torchcaliper.source.trace import Event, Loop, Reading
 
 #: fewer may be a batch that is thrown away on purpose
 _MIN_STEPS = 3
@@ -79,6 +82,40 @@ class GradientsClearedBeforeStep(Rule):
                 name=run.ledger.optimizers[optimizer].name,
             )
 
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            for step in steps_of(trace):
+                held = held_by_optimizer(step.optimizer)
+                at = step.event.index
+                own = [b for b in backwards(trace) if b.index < at and b.context.loop is step.loop]
+                if not own or not held.known or not depends_on(loss_of(own[-1]), held.parts):
+                    continue
+                between = trace.events[own[-1].index + 1 : at]
+                if any(e.name in ("grad", "call") or (e.attribute == "grad" and not _empties(e)) for e in between):
+                    continue  # gradients were kept, or changed by hand
+                for event in between:
+                    cleared = clears(event)
+                    if (
+                        cleared is None
+                        or not cleared.known
+                        or not (event.context.loop is step.loop or _each_parameter(event, step.loop))
+                        or not whenever(event, step.event)
+                        or not held.parts <= cleared.parts
+                        or id(event.node) in told
+                    ):
+                        continue
+                    told.add(id(event.node))
+                    yield self.finding(
+                        "Gradients are cleared after backward() and before step(): the step has nothing to apply.",
+                        at=event.location,
+                        evidence=[
+                            evidence("the backward whose gradients are lost", own[-1].location),
+                            evidence("the step", step.event.location),
+                        ],
+                        fix="move zero_grad() before backward(), or after step()",
+                    )
+
 
 def _cleared(pattern: Pattern) -> Call | None:
     """The clearing after the last backward of a step that it leaves without gradients."""
@@ -91,3 +128,14 @@ def _cleared(pattern: Pattern) -> Call | None:
             if set_to_zero or pattern.step.has("no_gradient"):
                 return call
     return None
+
+
+def _empties(event: Event) -> bool:
+    cleared = clears(event)
+    return cleared is not None and cleared.known
+
+
+def _each_parameter(event: Event, loop: Loop | None) -> bool:
+    """Whether it is done for one parameter after the other, in a loop of its own within `loop`."""
+    own = event.context.loop
+    return own is not None and own.parent is loop and held_by(own.over).known

@@ -7,6 +7,20 @@ from collections.abc import Iterator
 from torchcaliper.findings import Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Pattern, Run
+from torchcaliper.source.graphs import depends_on
+from torchcaliper.source.steps import (
+    Step,
+    backwards,
+    clears,
+    held_by_optimizer,
+    inside,
+    is_hooked,
+    loss_of,
+    repeats,
+    steps_of,
+)
+from torchcaliper.source.trace import Event, Loop, Reading, Trace
+from torchcaliper.source.values import Function
 
 #: one such step may be a warm-up before the loop; three are a habit
 _MIN_STEPS = 3
@@ -114,3 +128,60 @@ class GradientsNeverCleared(Rule):
             calls=sum(z.times for z in own),
             owner=max(other, key=lambda z: z.times).owner if other else "",
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            for step in steps_of(trace):
+                if id(step.optimizer) not in told and trace.complete and not is_hooked(trace):
+                    for finding in self._of_step(trace, step):
+                        told.add(id(step.optimizer))
+                        yield finding
+
+    def _of_step(self, trace: Trace, step: Step) -> Iterator[Finding]:
+        held = held_by_optimizer(step.optimizer)
+        if not held.known or step.optimizer.escaped or any(n.escaped for n in held.networks):
+            return
+        if any(not isinstance(given, Function) for given in step.event.arguments.all()) and step.scaler is None:
+            return  # a closure that is not known may clear
+        found = _accumulating(trace, step, held.parts)
+        if found is None:
+            return
+        loop, backward = found
+        clearing = [(event, cleared) for event in trace.events if (cleared := clears(event)) is not None]
+        if any(inside(event, loop) and (not cleared.known or cleared.overlaps(held)) for event, cleared in clearing):
+            return
+        own = next((event for event, cleared in clearing if cleared.overlaps(held)), None)
+        other = next((event for event, _ in clearing if inside(event, loop)), None)
+        named = next((e for e in trace.named("mention") if e.attribute == "zero_grad" and inside(e, loop)), None)
+        at = backward
+        facts = [evidence("the step that uses the sum", step.event.location)]
+        fix = "optimizer.zero_grad() before each backward"
+        if named is not None:
+            at, fix = named, "zero_grad is named here and not called: add the parentheses"
+        elif other is not None:
+            at = other
+            facts.append(evidence("this zero_grad() clears other parameters", other.location))
+        elif own is not None:
+            facts.append(evidence("zero_grad() stands outside of the loop that steps", own.location))
+            outer = loop.parent
+            while outer is not None and own.context.loop is not outer:
+                outer = outer.parent
+            at = own if outer is not None else backward
+            fix = "move zero_grad() into the loop that steps"
+        yield self.finding(
+            "Each backward adds to the gradients of the steps before: nothing clears them in this loop.",
+            at=at.location,
+            evidence=facts,
+            fix=fix,
+        )
+
+
+def _accumulating(trace: Trace, step: Step, parts: set[int]) -> tuple[Loop, Event] | None:
+    """The innermost loop in which gradients of an optimizer's parameters are computed and used, and where."""
+    own = [b for b in backwards(trace) if depends_on(loss_of(b), parts)]
+    for loop in step.event.context.loops():
+        there = [b for b in own if inside(b, loop)]
+        if there:
+            return (loop, there[0]) if repeats(loop) else None
+    return None

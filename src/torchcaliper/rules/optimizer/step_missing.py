@@ -7,6 +7,20 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.graphs import depends_on
+from torchcaliper.source.steps import (
+    backwards,
+    exclusive,
+    held_by_optimizer,
+    inside,
+    is_hooked,
+    is_optimizer_object,
+    is_scheduler_object,
+    loss_of,
+    steps_of,
+)
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Object, Symbol, options
 
 #: gradients computed and thrown away this often: no rehearsal lasts so long
 TIMES = 16
@@ -97,3 +111,73 @@ class StepMissing(Rule):
                 optimizer=optimizer.name,
                 times=times,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            yield from self._instead(trace)
+            if trace.is_program and trace.complete and not is_hooked(trace):
+                yield from self._never(trace)
+
+    def _instead(self, trace: Trace) -> Iterator[Finding]:
+        """The scheduler is stepped in one branch, its optimizer only in the other."""
+        stepped = list(steps_of(trace))
+        for scheduled, scheduler in _scheduler_steps(trace):
+            optimizer = _optimizer_of(scheduler)
+            own = [s for s in stepped if s.optimizer is optimizer and s.loop is scheduled.context.loop]
+            if scheduled.context.loop is None or not own or not all(exclusive(scheduled, s.event) for s in own):
+                continue
+            if not any(inside(b, scheduled.context.loop) for b in backwards(trace)):
+                continue
+            yield self.finding(
+                "the scheduler is stepped in this branch, the optimizer only in the other: gradients move nothing",
+                at=scheduled.location,
+                evidence=[evidence("the optimizer's step", own[0].event.location)],
+                fix="call optimizer.step() in both branches, and scheduler.step() after it",
+            )
+
+    def _never(self, trace: Trace) -> Iterator[Finding]:
+        for made in trace.events:
+            optimizer = made.result
+            if not is_optimizer_object(optimizer) or made.name != "make" or optimizer.escaped:
+                continue
+            assert isinstance(optimizer, Object)
+            held = held_by_optimizer(optimizer)
+            if not held.known or any(n.escaped for n in held.networks):
+                continue
+            own = [b for b in backwards(trace) if b.context.loop is not None and depends_on(loss_of(b), held.parts)]
+            if own and not _may_be_moved(trace):
+                loop = own[0].context.loop
+                scheduled = next((e for e, _ in _scheduler_steps(trace) if e.context.loop is loop), None)
+                yield self.finding(
+                    "optimizer.step() is never called: gradients of this backward move nothing",
+                    at=(scheduled or own[0]).location,
+                    evidence=[evidence("the optimizer is made here and never stepped", made.location)],
+                    fix="call optimizer.step() after backward()",
+                )
+                return
+
+
+def _scheduler_steps(trace: Trace) -> Iterator[tuple[Event, Object]]:
+    for event in trace.named("step"):
+        for receiver in options(event.receiver):
+            if isinstance(receiver, Object) and is_scheduler_object(receiver):
+                yield event, receiver
+
+
+def _optimizer_of(scheduler: Object) -> Object | None:
+    given = scheduler.arguments.get("optimizer", 0)
+    return next((o for o in options(given) if isinstance(o, Object) and is_optimizer_object(o)), None)
+
+
+def _may_be_moved(trace: Trace) -> bool:
+    """Whether anything may move parameters: a step of whatever, or an update by hand, which reads gradients."""
+    for event in trace.events:
+        if event.name in ("grad", "data", "call") or event.attribute in ("grad", "data"):
+            return True
+        if event.name == "step" and any(
+            isinstance(r, Symbol) or not is_scheduler_object(r) for r in options(event.receiver)
+        ):
+            return True
+        if event.context.grad is False and event.name == "update":
+            return True
+    return False
