@@ -324,9 +324,12 @@ def _layer(run: Interpreter, layer: Object, arguments: Arguments, node: ast.AST)
         items = children(layer)
         if items is not None and arguments.positional:
             run.emit("enter", node, receiver=layer, arguments=arguments, result=NONE, training=_mode(run, layer))
+            entry = run.trace.events[-1] if run.recording else None
             value: Value = arguments.positional[0]
             for item in items:
                 value = call(run, item, Arguments((value,)), node)
+            if entry is not None:
+                entry.result = value
             return value
     if not is_layer(kind):
         # A class of the project on an unknown base of a framework.

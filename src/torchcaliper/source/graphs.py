@@ -170,6 +170,24 @@ def holds_graph(value: Value | None) -> bool:
     return reach(value).parameters
 
 
+def pieces(value: Value | None) -> set[int]:
+    """A value and what it holds (items of a tuple, sides of a branch), by id; constants left out."""
+    found: set[int] = set()
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if item is None or id(item) in found or isinstance(item, Constant | External):
+            continue
+        found.add(id(item))
+        if isinstance(item, Either):
+            stack.extend(item.options)
+        elif isinstance(item, Phi):
+            stack.extend((item.first, item.next))
+        elif isinstance(item, Collection | Table):
+            stack.extend(item.all())
+    return found
+
+
 def depends_on(value: Value | None, sources: set[int]) -> bool:
     """Whether a value was computed from, or by, one of these values (by id), cut or not."""
     seen: set[int] = set()

@@ -409,7 +409,7 @@ def _map(run: Interpreter, arguments: Arguments, node: ast.AST) -> Value | None:
 def _sum(run: Interpreter, arguments: Arguments, node: ast.AST) -> Value | None:
     over = arguments.positional[0] if arguments.positional else None
     if isinstance(over, Collection):
-        return run.symbol("total", node, over.all())
+        return run.symbol("total", node, (over,))
     return None
 
 

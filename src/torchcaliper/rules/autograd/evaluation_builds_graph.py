@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import ForwardKind, Run
+from torchcaliper.source.graphs import depends_on, holds_graph, pieces
+from torchcaliper.source.layers import parts
+from torchcaliper.source.steps import backwards, loss_of
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Object
 
 #: forwards whose graph nobody used; a single one, at the end of a script, costs nothing worth a word
 _FORWARDS = 2
@@ -69,9 +74,58 @@ class EvaluationBuildsGraph(Rule):
             n=kind.graph_kept,
         )
 
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            if trace.is_program and trace.complete:
+                yield from self._in_program(trace)
+
+    def _in_program(self, trace: Trace) -> Iterator[Finding]:
+        losses = [loss_of(b) for b in backwards(trace)]
+        told: set[int] = set()
+        for event in _evaluations(trace):
+            network = event.receiver
+            assert isinstance(network, Object)
+            if id(network) in told or not holds_graph(event.result):
+                continue
+            if not any(depends_on(loss, {id(part) for part in parts(network)}) for loss in losses):
+                continue  # never trained here
+            if any(depends_on(loss, pieces(event.result)) for loss in losses) or _is_differentiated(trace, event):
+                continue
+            told.add(id(network))
+            yield self.finding(
+                "{network} is evaluated with gradients on: each forward records a graph that nobody uses",
+                at=event.location,
+                evidence=[evidence("in evaluation mode, and its result leads to no backward()")],
+                fix="with torch.no_grad(): around the evaluation, or @torch.no_grad() above its function",
+                network=network.type_name,
+            )
+
 
 def _is_evaluation(kind: ForwardKind) -> bool:
     if not kind.training:
         return kind.consumed == 0 and (kind.mode_set > 0 or kind.longest_run >= _FORWARDS)
     # In training mode only the data can show it. With dropout or BatchNorm the mode is the worse fault (M115).
     return not kind.layers and kind.foreign_loader >= _FORWARDS and kind.longest_run >= _FORWARDS
+
+
+def _evaluations(trace: Trace) -> Iterator[Event]:
+    """Calls of whole networks in evaluation mode, in a loop, with gradients on."""
+    for event in trace.named("enter"):
+        context = event.context
+        inner = any(call.function.name == "forward" for call in context.calls())
+        if event.training is not False or context.grad is not True or context.loop is None or inner:
+            continue
+        if isinstance(event.receiver, Object):
+            yield event
+
+
+def _is_differentiated(trace: Trace, event: Event) -> bool:
+    """Whether torch.autograd.grad or a hook asks for the gradients."""
+    for other in trace.events:
+        if other.full.startswith("torch.autograd.") and depends_on(other.result, pieces(event.result)):
+            return True
+        if other.name in ("register_hook", "register_full_backward_hook", "requires_grad_", "retain_grad"):
+            return True
+        if other.attribute == "requires_grad" and other.name == "set":
+            return True
+    return False

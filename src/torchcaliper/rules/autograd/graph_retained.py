@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Retained, Run
+from torchcaliper.source.graphs import depends_on, holds_graph, pieces
+from torchcaliper.source.steps import backwards, inside, loss_of, repeats
+from torchcaliper.source.trace import Event, Loop, Reading, Trace
+from torchcaliper.source.values import Collection, Constant, Phi, Symbol, Table, Value, options
 
 #: graphs of earlier steps held at once. One previous loss is sound and so are a few; a single tensor computed from
 #: four steps, whose parameters have been updated since, can only be a running sum or average.
 VARIABLE = 4
 CONTAINER = 8
+
+
+#: arithmetic that carries a running value on
+_SUMS = frozenset({"add", "sub", "mul", "truediv", "lerp"})
 
 
 class GraphRetained(Rule):
@@ -143,3 +152,127 @@ class GraphRetained(Rule):
             subjects={"growth:losses", "history"},
             holder=held.holder,
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            for event in trace.named("update", "append", "extend", "add", "set", "carry"):
+                if event.context.loop is None or event.context.grad is False or id(event.node) in told:
+                    continue
+                kept = _kept(event)
+                if kept is None or not repeats(kept[1]) or not holds_graph(kept[2]):
+                    continue
+                if _is_needed(kept, event, trace):
+                    continue
+                evaluates = not any(inside(b, kept[1]) for b in backwards(trace))
+                if evaluates and kept[1].parent is not None:
+                    continue  # gone with the turn of the loop around it
+                told.add(id(event.node))
+                yield self.finding(
+                    "`{holder}` keeps tensors together with their graphs: memory grows with every turn of the loop",
+                    at=(kept[2].place or event.place).location if event.name == "carry" else event.location,
+                    evidence=[evidence("the loop", kept[1].place.location)],
+                    fix="run the evaluation under `with torch.no_grad():`, or put `.detach()` behind what is kept"
+                    if evaluates
+                    else "put `.item()` (a number) or `.detach()` (a tensor) behind what is kept",
+                    holder=kept[0],
+                )
+
+
+def _kept(event: Event) -> tuple[str, Loop, Value] | None:
+    """What a statement adds to what outlives a turn: the holder's name, the loop, what is added."""
+    loop = event.context.loop
+    assert loop is not None
+    holder, receiver = event.attribute, event.receiver
+    if event.name == "carry":
+        # `total = total + loss`; `total += loss` has told already.
+        for made in options(event.result):
+            place = made.place
+            if not isinstance(made, Symbol) or made.op not in _SUMS or place is None:
+                continue
+            if depends_on(made, {id(receiver)}) and not isinstance(place.node, ast.AugAssign):
+                return holder, loop, made
+        return None
+    if event.name == "update":
+        if event.full != "add" or not _is_number_or_sum(receiver):
+            return None
+        carried = next((lp for lp in event.context.loops() if _starts_outside(receiver, lp)), None)
+        return None if carried is None or not holder else (holder, carried, event.arguments.positional[0])
+    if event.name == "set":
+        if event.attribute != "[]":
+            return _into_attribute(event)
+        # `history[step] = loss`
+        if not isinstance(receiver, Table | Collection):
+            return None
+    elif not isinstance(receiver, Collection) or not event.arguments.positional:
+        return None
+    outer = next((lp for lp in event.context.loops() if _made_outside(receiver, lp)), None)
+    if outer is None or receiver.escaped or not _is_list(receiver):
+        return None
+    return ast.unparse(_holder(event)), outer, event.arguments.positional[-1]
+
+
+def _into_attribute(event: Event) -> tuple[str, Loop, Value] | None:
+    """`self.total += loss`, of an object that is older than the loop."""
+    made = event.result
+    if not isinstance(made, Symbol) or made.place is None or len(made.inputs) != 2 or made.op != "add":
+        return None
+    if not isinstance(made.place.node, ast.AugAssign) or not _is_number_or_sum(made.inputs[0]):
+        return None
+    outer = next((lp for lp in event.context.loops() if _made_outside(event.receiver, lp)), None)
+    return None if outer is None else (event.attribute, outer, made.inputs[1])
+
+
+def _holder(event: Event) -> ast.expr:
+    node = event.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value
+    return node.value if isinstance(node, ast.Subscript) else ast.Name("it")
+
+
+def _is_list(held: Value | None) -> bool:
+    return isinstance(held, Table) or (isinstance(held, Collection) and held.kind in ("list", "set"))
+
+
+def _is_number_or_sum(value: Value | None) -> bool:
+    """Whether a running sum began as a number: a tensor's own `+=` is another matter."""
+    if isinstance(value, Phi):
+        return isinstance(value.first, Constant)
+    return isinstance(value, Constant)
+
+
+def _starts_outside(value: Value | None, loop: Loop) -> bool:
+    first = value.first if isinstance(value, Phi) else value
+    return isinstance(value, Phi) and _made_outside(first, loop)
+
+
+def _made_outside(value: Value | None, loop: Loop) -> bool:
+    """Whether a value was there before a loop: it is not made within the loop's lines."""
+    place = value.place if value is not None else None
+    if place is None:
+        return False
+    node, body = place.node, loop.place.node
+    if place.file is not loop.place.file:
+        return True
+    line = getattr(node, "lineno", 0)
+    return not getattr(body, "lineno", 0) <= line <= getattr(body, "end_lineno", 0)
+
+
+def _is_needed(kept: tuple[str, Loop, Value], event: Event, trace: Trace) -> bool:
+    """Whether what is kept is differentiated later, or dropped again in the same loop."""
+    receiver = event.receiver
+    losses = [(b, loss_of(b)) for b in trace.named("backward", "grad")]
+    if not isinstance(receiver, Collection | Table):
+        sums = (
+            {id(receiver), id(event.result), id(kept[2])} if event.name == "carry" else {id(receiver), id(event.result)}
+        )
+        return any(depends_on(loss, sums) for _, loss in losses)
+    for other in trace.named("clear", "pop", "popleft", "del", "remove"):
+        # Replayed, emptied, cut short: not a mere record.
+        if other.receiver is receiver:
+            return True
+    for b, loss in losses:
+        later = b.index > event.index and not inside(b, kept[1])
+        if depends_on(loss, {id(receiver)}) or (later and depends_on(loss, pieces(kept[2]))):
+            return True
+    return not trace.complete
