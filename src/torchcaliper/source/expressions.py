@@ -278,7 +278,7 @@ def _set(run: Interpreter, node: ast.Set) -> Value:
 
 
 def _sequence(run: Interpreter, node: ast.Tuple | ast.List | ast.Set, kind: str) -> Value:
-    result = Collection(kind, place=run.place(node))
+    result = Collection(kind, context=run.context, place=run.place(node))
     if len(node.elts) > _MAX_DISPLAY:
         result.element = run.symbol("element", node)
     for part in node.elts[:_MAX_DISPLAY]:
@@ -295,7 +295,7 @@ def _sequence(run: Interpreter, node: ast.Tuple | ast.List | ast.Set, kind: str)
 
 
 def _dict(run: Interpreter, node: ast.Dict) -> Value:
-    result = Table(place=run.place(node))
+    result = Table(context=run.context, place=run.place(node))
     if len(node.keys) > _MAX_DISPLAY:
         result.element = run.symbol("element", node)
     for key, part in zip(node.keys[:_MAX_DISPLAY], node.values, strict=False):

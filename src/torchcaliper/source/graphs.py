@@ -52,6 +52,8 @@ _STEPS = frozenset(
 )
 #: copies of data into a new tensor, whatever graph the data had
 _COPIES = frozenset("tensor as_tensor from_numpy new_tensor Tensor FloatTensor LongTensor array asarray".split())
+#: give values and their positions
+_WITH_INDICES = frozenset("topk max min sort median mode kthvalue cummax cummin".split())
 #: values of which the source tells that they are data
 _DATA = frozenset("batch Parameter buffer range index format len".split())
 
@@ -107,7 +109,7 @@ def _through(
     stack: list[tuple[Value | None, Symbol | None, Symbol | None]],
 ) -> None:
     op = made.op
-    if op in _STEPS:
+    if op in _STEPS or _is_index(made):
         cut = cut or made
     if op in CUTS or op in _COPIES:
         if constant(made.options.get("requires_grad")) is True:
@@ -145,6 +147,14 @@ def _through(
     stack.extend((part, cut, unrecorded) for part in made.inputs)
     if not isinstance(made.by, Object):
         stack.extend((part, cut, unrecorded) for part in made.options.values())
+
+
+def _is_index(made: Symbol) -> bool:
+    """The second result of `topk`, `max`, `sort`: positions, not values."""
+    first = made.inputs[0] if made.inputs else None
+    if made.op != "getitem" or not isinstance(first, Symbol) or first.op not in _WITH_INDICES:
+        return False
+    return constant(made.options.get("index")) in (1, -1)
 
 
 def _found(result: Reach, cut: Symbol | None, unrecorded: Symbol | None, made: Symbol | None = None) -> None:

@@ -315,7 +315,7 @@ def _length(run: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 def _listed(kind: str) -> Callable[[Interpreter, Arguments, ast.AST], Value | None]:
     def listed(run: Interpreter, arguments: Arguments, node: ast.AST) -> Value | None:
         if not arguments.positional:
-            return Collection(kind, place=run.place(node))
+            return Collection(kind, context=run.context, place=run.place(node))
         over = arguments.positional[0]
         if isinstance(over, Collection):
             return Collection(kind, list(over.items), over.element, place=run.place(node))
@@ -328,7 +328,7 @@ def _listed(kind: str) -> Callable[[Interpreter, Arguments, ast.AST], Value | No
 
 
 def _dict(run: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    result = Table(dict(arguments.keywords), place=run.place(node))
+    result = Table(dict(arguments.keywords), context=run.context, place=run.place(node))
     for given in arguments.positional[:1]:
         if isinstance(given, Table):
             result.items = {**given.items, **result.items}

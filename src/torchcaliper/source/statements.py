@@ -194,7 +194,7 @@ def _body(run: Interpreter, node: ast.AST, body: list[ast.stmt]) -> None:
     for name in _rebound(node):
         old = run.scope.find(name) if run.scope.holder(name) is run.scope else None
         if isinstance(old, Constant | Symbol) and name in run.scope.names:
-            phi = Phi(name, old, place=old.place)
+            phi = Phi(name, old, loop=run.context.loop, place=old.place)
             carried.append(phi)
             run.bind(name, phi)
     follow(run, body)

@@ -15,7 +15,7 @@ from torchcaliper.findings import Location
 if TYPE_CHECKING:
     from torchcaliper.source.file import SourceFile
     from torchcaliper.source.scope import Scope
-    from torchcaliper.source.trace import Context
+    from torchcaliper.source.trace import Context, Loop
 
 FunctionNode: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda"
 #: the size of a dim: a number, an own symbol (equal only to itself), or None where nothing is known
@@ -192,6 +192,8 @@ class Collection(Value):
     kind: str
     items: list[Value] = field(default_factory=list)
     element: Value | None = None
+    #: where a list was written out: loops, conditions
+    context: Context | None = None
 
     @property
     def known(self) -> bool:
@@ -209,6 +211,8 @@ class Table(Value):
 
     items: dict[Any, Value] = field(default_factory=dict)
     element: Value | None = None
+    #: where a dict was written out: loops, conditions
+    context: Context | None = None
 
     def all(self) -> Iterator[Value]:
         yield from self.items.values()
@@ -247,6 +251,8 @@ class Phi(Value):
     name: str
     first: Value
     next: Value | None = None
+    #: the loop whose turns it lives through
+    loop: Loop | None = None
 
 
 @dataclass(eq=False, slots=True)

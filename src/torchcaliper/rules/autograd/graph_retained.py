@@ -11,7 +11,7 @@ from torchcaliper.run.record import Retained, Run
 from torchcaliper.source.graphs import depends_on, holds_graph, pieces
 from torchcaliper.source.steps import backwards, inside, loss_of, repeats
 from torchcaliper.source.trace import Event, Loop, Reading, Trace
-from torchcaliper.source.values import Collection, Constant, Phi, Symbol, Table, Value, options
+from torchcaliper.source.values import Collection, Constant, Object, Phi, Symbol, Table, Value, options
 
 #: graphs of earlier steps held at once. One previous loss is sound and so are a few; a single tensor computed from
 #: four steps, whose parameters have been updated since, can only be a running sum or average.
@@ -160,13 +160,13 @@ class GraphRetained(Rule):
                 if event.context.loop is None or event.context.grad is False or id(event.node) in told:
                     continue
                 kept = _kept(event)
-                if kept is None or not repeats(kept[1]) or not holds_graph(kept[2]):
+                if kept is None or _in_forward(event) or not repeats(kept[1]) or not holds_graph(kept[2]):
                     continue
                 if _is_needed(kept, event, trace):
                     continue
                 evaluates = not any(inside(b, kept[1]) for b in backwards(trace))
-                if evaluates and kept[1].parent is not None:
-                    continue  # gone with the turn of the loop around it
+                if evaluates and (kept[1].parent is not None or not _evaluates_in(trace, kept[1])):
+                    continue  # no loop over batches, or gone with the turn of the loop around it
                 told.add(id(event.node))
                 yield self.finding(
                     "`{holder}` keeps tensors together with their graphs: memory grows with every turn of the loop",
@@ -196,7 +196,7 @@ def _kept(event: Event) -> tuple[str, Loop, Value] | None:
     if event.name == "update":
         if event.full != "add" or not _is_number_or_sum(receiver):
             return None
-        carried = next((lp for lp in event.context.loops() if _starts_outside(receiver, lp)), None)
+        carried = receiver.loop if isinstance(receiver, Phi) else None
         return None if carried is None or not holder else (holder, carried, event.arguments.positional[0])
     if event.name == "set":
         if event.attribute != "[]":
@@ -223,6 +223,16 @@ def _into_attribute(event: Event) -> tuple[str, Loop, Value] | None:
     return None if outer is None else (event.attribute, outer, made.inputs[1])
 
 
+def _evaluates_in(trace: Trace, loop: Loop) -> bool:
+    """Whether a program calls a whole network in every turn of a loop."""
+    calls = (e for e in trace.named("enter") if inside(e, loop) and not _in_forward(e))
+    return trace.is_program and any(True for _ in calls)
+
+
+def _in_forward(event: Event) -> bool:
+    return any(call.function.name == "forward" for call in event.context.calls())
+
+
 def _holder(event: Event) -> ast.expr:
     node = event.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -241,21 +251,11 @@ def _is_number_or_sum(value: Value | None) -> bool:
     return isinstance(value, Constant)
 
 
-def _starts_outside(value: Value | None, loop: Loop) -> bool:
-    first = value.first if isinstance(value, Phi) else value
-    return isinstance(value, Phi) and _made_outside(first, loop)
-
-
 def _made_outside(value: Value | None, loop: Loop) -> bool:
-    """Whether a value was there before a loop: it is not made within the loop's lines."""
-    place = value.place if value is not None else None
-    if place is None:
+    """Whether a value was there before a loop began."""
+    if not isinstance(value, Object | Collection | Table) or value.context is None:
         return False
-    node, body = place.node, loop.place.node
-    if place.file is not loop.place.file:
-        return True
-    line = getattr(node, "lineno", 0)
-    return not getattr(body, "lineno", 0) <= line <= getattr(body, "end_lineno", 0)
+    return all(other is not loop for other in value.context.loops())
 
 
 def _is_needed(kept: tuple[str, Loop, Value], event: Event, trace: Trace) -> bool:
