@@ -132,7 +132,7 @@ def call_function(run: Interpreter, function: Function, arguments: Arguments, no
     scope = Scope(function.scope.file, function.scope)
     outer = run.scope, run.frame, run.context, run.file
     if function.decorators:
-        run.context = decorated(run, function.decorators, node)
+        run.context = decorated(run, function)
     run.context = run.context.but(call=Call(function, run.place(node), context.call))
     run.file, run.scope, run.frame = scope.file, scope, Frame()
     try:

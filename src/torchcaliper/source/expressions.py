@@ -286,9 +286,11 @@ def _sequence(run: Interpreter, node: ast.Tuple | ast.List | ast.Set, kind: str)
             spread = evaluate(run, part.value)
             if isinstance(spread, Collection):
                 result.items.extend(spread.items)
-                result.element = result.element or spread.element
+                rest = spread.element
             else:
-                result.element = element_of(run, spread, part)
+                rest = element_of(run, spread, part)
+            if rest is not None:
+                result.element = rest if result.element is None else either(result.element, rest)
         else:
             result.items.append(evaluate(run, part))
     return result

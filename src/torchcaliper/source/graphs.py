@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from torchcaliper.source.layers import is_network, layer_type, outside_type
@@ -66,10 +67,15 @@ class Reach:
     parameters: bool = False
     #: some way ends in something of which nothing is known
     unknown: bool = False
-    #: what cuts ways that would lead to parameters: detach, item, a copy into a new tensor
+    #: what cuts ways that would lead to parameters, next to these: detach, item, a copy into a new tensor
     cuts: list[Symbol] = field(default_factory=list)
     #: operations on ways to parameters that autograd did not record
     unrecorded: list[Symbol] = field(default_factory=list)
+    #: layers (by id) that a recorded way leads to, and what bars the ways to others
+    layers: set[int] = field(default_factory=set)
+    barred: dict[int, Symbol] = field(default_factory=dict)
+    #: operations that save a tensor made under inference_mode, which autograd refuses
+    from_inference: list[Symbol] = field(default_factory=list)
 
 
 def reach(value: Value | None) -> Reach:
@@ -101,6 +107,18 @@ def reach(value: Value | None) -> Reach:
     return result
 
 
+def reach_of_all(values: Iterable[Value | None]) -> Reach:
+    """What the ways from several losses reach together."""
+    total = Reach()
+    for value in values:
+        one = reach(value)
+        total.parameters |= one.parameters
+        total.unknown |= one.unknown
+        total.layers |= one.layers
+        total.barred.update(one.barred)
+    return total
+
+
 def _through(
     made: Symbol,
     cut: Symbol | None,
@@ -109,17 +127,19 @@ def _through(
     stack: list[tuple[Value | None, Symbol | None, Symbol | None]],
 ) -> None:
     op = made.op
-    if op in _STEPS or _is_index(made):
-        cut = cut or made
-    if op in CUTS or op in _COPIES:
-        if constant(made.options.get("requires_grad")) is True:
-            _found(result, cut, unrecorded)  # a leaf of the user's own
-            return
-        cut = cut or made
+    if op in CUTS or op in _COPIES or op in _STEPS or _is_index(made):
+        cut = made
     elif op in FRESH:
         if constant(made.options.get("requires_grad")) is True:
-            _found(result, cut, unrecorded)
+            _found(result, cut, unrecorded, made)
         return
+    if constant(made.options.get("requires_grad")) is True and not _leads_to_layer(made):
+        _found(result, None, unrecorded, made)  # a leaf of the user's own
+        return
+    if made.recorded and _is_parametric(made.by):
+        for part in made.inputs:
+            if isinstance(part, Symbol) and not part.recorded and _under_inference(part):
+                result.from_inference.append(part)
     if not made.recorded and op not in ("Parameter", "parameters") and unrecorded is None and cut is None:
         unrecorded = made
     if op in ("Parameter", "requires_grad_") or _is_parametric(made.by):
@@ -140,13 +160,17 @@ def _through(
         by = made.by
         name = by.name if isinstance(by, External) else outside_type(by) if isinstance(by, Object) else ""
         if name.startswith(("numpy.", "math.", "random.")):
-            cut = cut or made
+            cut = made
         elif not name.startswith(("torch.", "builtins.", "itertools.", "functools.")):
             # A method of a tensor that is not in the list, or anything else.
             result.unknown = True
     stack.extend((part, cut, unrecorded) for part in made.inputs)
     if not isinstance(made.by, Object):
         stack.extend((part, cut, unrecorded) for part in made.options.values())
+
+
+def _under_inference(made: Symbol) -> bool:
+    return made.context is not None and made.context.within("torch.inference_mode") is not None
 
 
 def _is_index(made: Symbol) -> bool:
@@ -157,18 +181,29 @@ def _is_index(made: Symbol) -> bool:
     return constant(made.options.get("index")) in (1, -1)
 
 
-def _found(result: Reach, cut: Symbol | None, unrecorded: Symbol | None, made: Symbol | None = None) -> None:
+def _leads_to_layer(made: Symbol) -> bool:
+    inner = Reach()
+    for part in made.inputs:
+        one = reach(part)
+        inner.parameters |= one.parameters or bool(one.cuts)
+    return inner.parameters
+
+
+def _found(result: Reach, cut: Symbol | None, unrecorded: Symbol | None, made: Symbol) -> None:
     if cut is not None:
         if cut not in result.cuts:
             result.cuts.append(cut)
-    elif unrecorded is not None and unrecorded is not made:
-        if unrecorded not in result.unrecorded:
-            result.unrecorded.append(unrecorded)
-    elif made is not None and not made.recorded and made.op != "Parameter":
-        if made not in result.unrecorded:
-            result.unrecorded.append(made)
+    elif unrecorded is not None or not (made.recorded or made.op == "Parameter"):
+        barrier = unrecorded or made
+        if barrier not in result.unrecorded:
+            result.unrecorded.append(barrier)
     else:
         result.parameters = True
+        result.layers.add(id(made.by))
+        return
+    barrier = cut or unrecorded or made
+    if isinstance(made.by, Object):
+        result.barred.setdefault(id(made.by), barrier)
 
 
 def _is_parametric(by: Value | None) -> bool:

@@ -7,9 +7,20 @@ import ast
 from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.layers import is_network
 from torchcaliper.source.operations import NO_GRAD
-from torchcaliper.source.trace import Context
+from torchcaliper.source.trace import Context, Region
 from torchcaliper.source.truth import truth
-from torchcaliper.source.values import Arguments, Collection, Constant, External, Object, Table, Value, name_of
+from torchcaliper.source.values import (
+    Arguments,
+    Collection,
+    Constant,
+    External,
+    Function,
+    Object,
+    Place,
+    Table,
+    Value,
+    name_of,
+)
 
 _ENABLE = ("torch.enable_grad", "torch.autograd.enable_grad")
 SET_GRAD = ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
@@ -41,10 +52,11 @@ def entered_region(run: Interpreter, manager: Value, node: ast.AST) -> Context:
     return context.but(region=run.region(name, arguments, node), grad=grad_after(name, arguments, context.grad))
 
 
-def decorated(run: Interpreter, decorators: tuple[Value, ...], node: ast.AST) -> Context:
-    """The context within a function with these decorators."""
+def decorated(run: Interpreter, function: Function) -> Context:
+    """The context within a function that has decorators."""
     context = run.context
-    for decorator in decorators:
+    written = [] if isinstance(function.definition, ast.Lambda) else function.definition.decorator_list
+    for decorator, node in zip(function.decorators, written, strict=False):
         if isinstance(decorator, External):
             name, arguments = decorator.name, Arguments()
         elif isinstance(decorator, Object):
@@ -53,7 +65,7 @@ def decorated(run: Interpreter, decorators: tuple[Value, ...], node: ast.AST) ->
             continue
         if name.startswith("torch."):
             context = context.but(
-                region=run.region(name, arguments, node),
+                region=Region(name, arguments, Place(function.scope.file, node), context.region),
                 grad=grad_after(name, arguments, context.grad),
             )
     return context

@@ -418,6 +418,8 @@ def _number(name: str) -> Callable[[Interpreter, Arguments, ast.AST], Value | No
         value = arguments.positional[0] if arguments.positional else None
         if isinstance(value, Constant) and isinstance(value.value, int | float):
             return Constant(_NUMBERS[name](value.value))
+        if isinstance(value, Constant) and name == "float" and str(value.value).strip("+-") in ("inf", "nan"):
+            return Constant(float(value.value))
         if isinstance(value, Symbol):
             # float(tensor) waits for the device, as item() does.
             result = run.symbol("item" if name in ("int", "float", "bool") else name, node, (value,))

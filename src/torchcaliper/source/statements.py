@@ -11,7 +11,7 @@ from torchcaliper.source.expressions import evaluate, operator_name
 from torchcaliper.source.imports import import_from, import_module
 from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.items import element_of, set_item, unpack
-from torchcaliper.source.modes import entered_region
+from torchcaliper.source.modes import SET_GRAD, entered_region
 from torchcaliper.source.scope import Scope
 from torchcaliper.source.truth import truth
 from torchcaliper.source.values import (
@@ -61,7 +61,10 @@ def _expression(run: Interpreter, node: ast.Expr) -> None:
         # Named and not called: `optimizer.zero_grad` without parentheses.
         run.emit("mention", node, receiver=evaluate(run, value.value), result=NONE, attribute=value.attr)
     elif not isinstance(value, ast.Constant):
-        evaluate(run, value)
+        result = evaluate(run, value)
+        if isinstance(result, Object) and result.type in SET_GRAD:
+            # Not the head of a with block: it holds until something else is set.
+            run.emit("grad_mode", node, arguments=result.arguments, result=NONE)
 
 
 def _assign(run: Interpreter, node: ast.Assign) -> None:

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import DisabledTraining, ForwardKind, Run
+from torchcaliper.source.barriers import barred_layers
+from torchcaliper.source.graphs import reach
+from torchcaliper.source.steps import backwards, inside, loss_of
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Symbol, constant
 
 #: steps with the network's forward under no_grad before it is told that it never learns
 _STEPS = 3
@@ -114,6 +119,53 @@ class GradDisabledInTraining(Rule):
             root=record.name,
             calls=kind.calls,
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            if not trace.complete:
+                continue
+            for backward in backwards(trace):
+                found = reach(loss_of(backward))
+                if not (found.parameters or found.unknown or found.cuts) and found.unrecorded:
+                    yield from self._disabled(found.unrecorded[-1], backward, told)
+                for made in found.from_inference[:1]:
+                    yield from self._disabled(made, backward, told)
+            for barred in barred_layers(trace):
+                if not barred.by_cut:
+                    yield from self._disabled(barred.barrier, barred.step, told)
+            yield from self._left_off(trace)
+
+    def _disabled(self, made: Symbol, event: Event, told: set[int]) -> Iterator[Finding]:
+        context = made.context
+        region = context.region if context is not None else None
+        place = region.place if region is not None else made.place
+        if place is None or id(place.node) in told:
+            return
+        told.add(id(place.node))
+        yield self.finding(
+            "gradients are disabled in the training forward, so nothing reaches the parameters behind it",
+            at=place.location,
+            evidence=[
+                *([evidence("a forward that is not recorded", made.place.location)] if made.place else []),
+                evidence("what waits for its gradients", event.location),
+            ],
+            fix="Keep no_grad/inference_mode to the evaluation; after set_grad_enabled(False), set it to True again.",
+        )
+
+    def _left_off(self, trace: Trace) -> Iterator[Finding]:
+        """`set_grad_enabled(False)` as a statement, and nothing that undoes it before the next backward."""
+        set_to = list(trace.named("grad_mode"))
+        for event in set_to:
+            loop = event.context.loop
+            off = constant(event.arguments.get("mode", 0)) is False
+            if off and loop is not None and len(set_to) == 1 and any(inside(b, loop) for b in backwards(trace)):
+                yield self.finding(
+                    "gradients are disabled here and stay so: the next turn of the loop trains without them",
+                    at=event.location,
+                    evidence=[evidence("the loop", loop.place.location)],
+                    fix="with torch.no_grad(): around the evaluation, or torch.set_grad_enabled(True) after it",
+                )
 
 
 def _never_recorded(run: Run, root: int) -> ForwardKind | None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchcaliper.findings import Evidence, Finding, Severity
+from torchcaliper.findings import Evidence, Finding, Location, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Cut, LeafLoss, Run
+from torchcaliper.source.barriers import barred_layers
+from torchcaliper.source.graphs import reach
+from torchcaliper.source.steps import backwards, loss_of
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Symbol
 
 #: steps without any gradient before a verdict: the first may be a rehearsal or a warm-up
 STEPS = 4
@@ -195,3 +200,40 @@ class GraphCut(Rule):
             how=_WORDS.get(cut.operation, f"`{cut.operation}` has no gradient"),
             count=len(cut.parameters),
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            if not trace.complete:
+                continue
+            for backward in backwards(trace):
+                found = reach(loss_of(backward))
+                if found.cuts and not found.parameters and not found.unknown:
+                    yield from self._cut(found.cuts[-1], backward.location, told)
+            for barred in barred_layers(trace):
+                if barred.by_cut:
+                    yield from self._cut(barred.barrier, barred.step.location, told)
+
+    def _cut(self, cut: Symbol, backward: Location, told: set[int]) -> Iterator[Finding]:
+        if cut.place is None or id(cut.place.node) in told:
+            return
+        told.add(id(cut.place.node))
+        yield self.finding(
+            "the graph is cut here: {how}, and no gradient passes from the loss to the parameters before it",
+            at=cut.place.location,
+            evidence=[evidence("what waits for the gradient", backward)],
+            fix="compute the loss from the network's output itself, with torch operators all the way",
+            how=_how(cut),
+        )
+
+
+def _how(cut: Symbol) -> str:
+    if cut.op in ("tensor", "as_tensor", "new_tensor", "from_numpy", "Tensor", "FloatTensor"):
+        return "a new tensor is made of numbers"
+    if cut.op in ("argmax", "argmin", "round", "floor", "ceil", "sign", "long", "int", "bool"):
+        return f"{cut.op} has no gradient"
+    if cut.op.startswith("call:") or cut.op in ("numpy", "tolist", "item"):
+        return f"{cut.op.removeprefix('call:')} leaves torch"
+    if cut.op in ("detach", "detach_", "data"):
+        return f".{cut.op} takes the value out of the graph"
+    return f"{cut.op} has no gradient"

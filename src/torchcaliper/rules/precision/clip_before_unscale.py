@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Call, Pattern, Run
+from torchcaliper.source.graphs import depends_on
+from torchcaliper.source.steps import backwards, held_by, held_by_optimizer, loss_of, steps_of
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Object, Symbol, Value, constant, options
 
 #: a habit of the loop
 _MIN_STEPS = 3
@@ -80,6 +85,34 @@ class ClipBeforeUnscale(Rule):
                 name=run.ledger.optimizers[optimizer].name,
             )
 
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            for step in steps_of(trace):
+                scaler = step.scaler
+                if scaler is None or not _may_be_enabled(scaler):
+                    continue
+                scaled = [b for b in backwards(trace) if _is_scaled(loss_of(b), scaler) and b.index < step.event.index]
+                for clip in trace.named("clip_grad_norm_", "clip_grad_value_"):
+                    between = scaled and scaled[-1].index < clip.index < step.event.index
+                    if not between or clip.context.loop is not step.loop or id(clip.node) in told:
+                        continue
+                    held = held_by(clip.arguments.get("parameters", 0))
+                    if not held.known or not held.overlaps(held_by_optimizer(step.optimizer)):
+                        continue
+                    if any(e.index < clip.index for e in trace.named("unscale_")):
+                        continue
+                    if _knows_scale(clip.arguments.get("max_norm", 1), scaler):
+                        continue
+                    told.add(id(clip.node))
+                    yield self.finding(
+                        "Gradients are clipped while they still carry the loss scale: the limit holds for numbers that "
+                        "are tens of thousands of times too large.",
+                        at=clip.location,
+                        evidence=[evidence("the gradients of a scaled loss", scaled[-1].location)],
+                        fix="scaler.unscale_(optimizer) before the clipping",
+                    )
+
 
 def _scaled_clip(pattern: Pattern) -> Call | None:
     scaled = False
@@ -91,3 +124,20 @@ def _scaled_clip(pattern: Pattern) -> Call | None:
         elif call.kind == "clip" and scaled and not call.has("unlimited", "scaled_limit", "no_gradient"):
             return call
     return None
+
+
+def _may_be_enabled(scaler: Object) -> bool:
+    given = scaler.arguments.get("enabled")
+    if isinstance(given, Symbol):
+        # As good as off on a machine without the device; the user's own switch is another matter.
+        return given.op != "call:is_available"
+    return constant(given) is not False
+
+
+def _knows_scale(limit: Value | None, scaler: Object) -> bool:
+    """Whether the limit is computed from the scale, or is none: the norm is only measured."""
+    return depends_on(limit, {id(scaler)}) or constant(limit) == math.inf
+
+
+def _is_scaled(loss: Value | None, scaler: Object) -> bool:
+    return any(isinstance(made, Symbol) and made.op == "scale" and made.by is scaler for made in options(loss))
