@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from torchcaliper.findings import Finding, Severity
+from torchcaliper.findings import Finding, Location, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import NonLeafRead, Run
+from torchcaliper.source.graphs import holds_graph
+from torchcaliper.source.operations import CUTS, FRESH
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Object, Symbol, constant, options
 
 
 class GradOfNonLeaf(Rule):
@@ -83,3 +88,78 @@ class GradOfNonLeaf(Rule):
             first_step=read.first_step,
             expression=expression,
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            asked = {
+                id(o)
+                for e in trace.named("retain_grad", "requires_grad_", "set")
+                if e.name != "set" or e.attribute == "requires_grad"
+                for o in options(e.receiver)
+            }
+            for read in trace.named("grad"):
+                if read.attribute != "grad" or id(read.node) in told:
+                    continue
+                for made in options(read.receiver):
+                    if not isinstance(made, Symbol) or made.place is None or id(made) in asked:
+                        continue
+                    lost = _lost_leaf(made) is not None
+                    if not lost and not _is_intermediate(made):
+                        continue
+                    told.add(id(read.node))
+                    yield self._of_source(made.place.location, read.location, lost)
+
+    def _of_source(self, made: Location, read: Location, lost: bool) -> Finding:
+        if lost:
+            return self.finding(
+                "this is no leaf: the statement makes a learnable tensor and keeps only what it computes from it",
+                at=made,
+                evidence=[evidence(".grad is read here and is None", read)],
+                fix="Compute first, then make it a leaf: (...).requires_grad_(), or nn.Parameter(tensor.to(device)).",
+            )
+        return self.finding(
+            ".grad of an intermediate result is read: it is None, backward fills leaves only",
+            at=read,
+            evidence=[evidence("the tensor is computed here", made)],
+            fix="call .retain_grad() on it before backward(), or use torch.autograd.grad",
+        )
+
+
+#: operations that give another tensor than they were given, whatever their arguments
+_COMPUTES = frozenset("add sub mul truediv matmul neg pow exp sqrt view reshape transpose permute clone".split())
+
+
+def _lost_leaf(made: Symbol) -> Symbol | None:
+    """The learnable tensor of which one statement keeps only the result of an operation."""
+    if made.op not in _COMPUTES or not made.recorded:
+        return None
+    for part in made.inputs:
+        if (
+            isinstance(part, Symbol)
+            and (part.op == "Parameter" or constant(part.options.get("requires_grad")) is True)
+            and part.place is not None
+            and made.place is not None
+            and part.place.file is made.place.file
+            and _within(part, made)
+        ):
+            return part
+    return None
+
+
+def _within(part: Symbol, made: Symbol) -> bool:
+    """Whether the inner tensor is written within the expression: it has no name of its own."""
+    assert part.place is not None
+    assert made.place is not None
+    return any(node is part.place.node for node in ast.walk(made.place.node))
+
+
+#: what may be a leaf, whatever it is made of
+_LEAVES = FRESH | CUTS | {"grad", "Parameter", "getitem", "element", "attribute", "requires_grad_", "clone", "to"}
+
+
+def _is_intermediate(made: Symbol) -> bool:
+    """Whether a tensor is the output of a layer, or computed from one by a plain operation."""
+    if made.op in _LEAVES or made.op.startswith("call") or not made.recorded:
+        return False
+    return any(holds_graph(part) for part in made.inputs) or (holds_graph(made) and isinstance(made.by, Object))

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.averages import followed
+from torchcaliper.source.layers import layer_option, layer_type, parts
+from torchcaliper.source.steps import inside
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Object, constant
 
 #: batches the trained network's statistics must have seen that the average's have not
 UPDATES = 8
@@ -93,3 +98,56 @@ class AverageSkipsBuffers(Rule):
                 name=run.ledger.roots[average.average].name,
                 layers=average.buffers,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            if not trace.complete:
+                continue
+            told: set[int] = set()
+            for event in trace.named("mul_", "copy_", "lerp_", "add_", "set"):
+                pair = followed(event)
+                if pair is None or id(pair[0]) in told or not _beside_training(trace, event):
+                    continue
+                average = pair[0]
+                layers = [p for p in parts(average) if _keeps_statistics(p)]
+                if (
+                    not layers
+                    or average.escaped
+                    or _buffers_follow(trace, average)
+                    or not _is_evaluated(trace, average)
+                ):
+                    continue
+                told.add(id(average))
+                yield self.finding(
+                    "the averaged {name} follows the parameters only: the statistics of {layers} BatchNorm layer(s) "
+                    "stay at their start",
+                    at=event.location,
+                    fix="copy the buffers too: for a, b in zip(average.buffers(), model.buffers()): a.copy_(b)",
+                    name=average.type_name.rpartition(".")[2],
+                    layers=len(layers),
+                )
+
+
+def _beside_training(trace: Trace, event: Event) -> bool:
+    """Whether it is done again and again beside the training."""
+    return any(inside(b, loop) for b in trace.named("backward") for loop in event.context.loops())
+
+
+def _keeps_statistics(part: Object) -> bool:
+    return layer_type(part).startswith("BatchNorm") and constant(layer_option(part, "track_running_stats")) is not False
+
+
+def _buffers_follow(trace: Trace, average: Object) -> bool:
+    """Whether anything may bring the statistics along."""
+    for event in trace.events:
+        if event.name in ("buffers", "named_buffers", "state_dict", "load_state_dict", "update_bn"):
+            return True
+        if event.name == "enter" and event.receiver is average and event.training is not False:
+            return True  # its own batches feed its statistics
+        if event.attribute in ("running_mean", "running_var", "momentum"):
+            return True
+    return False
+
+
+def _is_evaluated(trace: Trace, average: Object) -> bool:
+    return any(e.receiver is average and e.training is False for e in trace.named("enter"))

@@ -10,6 +10,10 @@ from statistics import median
 from torchcaliper.findings import Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run, Scheduler
+from torchcaliper.source.metrics import GROWS, sense
+from torchcaliper.source.steps import is_scheduler_object
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Object, constant, options
 
 #: metrics before their direction is judged
 _MIN_METRICS = 5
@@ -98,6 +102,33 @@ class PlateauModeReversed(Rule):
                 other="min" if mode == "max" else "max",
                 equal=scheduler.metrics_equal_loss,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            for event in trace.named("step"):
+                for scheduler in options(event.receiver):
+                    if not isinstance(scheduler, Object) or not is_scheduler_object(scheduler):
+                        continue
+                    if scheduler.type_name.rpartition(".")[2] != "ReduceLROnPlateau" or id(scheduler) in told:
+                        continue
+                    given = scheduler.arguments.get("mode", 1)
+                    mode = "min" if given is None else constant(given)
+                    way = sense(event.arguments.get("metrics", 0))
+                    if way is None or mode not in ("min", "max") or (mode == "max") is (way == GROWS):
+                        continue
+                    told.add(id(scheduler))
+                    grows = way == GROWS
+                    yield self.finding(
+                        "ReduceLROnPlateau looks the wrong way (mode={mode!r}): it is given a {what}. Every "
+                        "improvement counts as a bad epoch.",
+                        at=scheduler.place.location if scheduler.place is not None else event.location,
+                        evidence=[evidence("the metric is given here", event.location)],
+                        fix='ReduceLROnPlateau(..., mode="{other}")',
+                        mode=mode,
+                        other="max" if grows else "min",
+                        what="share of right answers, which grows" if grows else "loss, which falls",
+                    )
 
 
 def _facts(run: Run, scheduler: Scheduler) -> list[Evidence]:

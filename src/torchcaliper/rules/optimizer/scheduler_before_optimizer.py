@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run, Scheduler
+from torchcaliper.source.steps import is_scheduler_object, steps_of, whenever
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Object, options
 
 #: calls after which an order is a habit
 _MIN_CALLS = 3
@@ -75,6 +78,40 @@ class SchedulerBeforeOptimizer(Rule):
                 name=scheduler.name,
                 rate=rate,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            if not trace.complete:
+                continue
+            steps = list(steps_of(trace))
+            told: set[int] = set()
+            for event in trace.named("step"):
+                for scheduler in options(event.receiver):
+                    if not isinstance(scheduler, Object) or not is_scheduler_object(scheduler):
+                        continue
+                    optimizer = next(iter(options(scheduler.arguments.get("optimizer", 0))), None)
+                    own = [s for s in steps if s.optimizer is optimizer]
+                    loop = event.context.loop
+                    first = min((s.event.index for s in own), default=None)
+                    if first is None or first < event.index or loop is None or id(scheduler) in told:
+                        continue
+                    if event.arguments.positional or event.arguments.keywords:
+                        continue  # a given epoch or a metric: another kind of schedule
+                    following = [
+                        s for s in own if any(lp is loop for lp in s.event.context.loops()) and whenever(event, s.event)
+                    ]
+                    if not following:
+                        continue
+                    told.add(id(scheduler))
+                    yield self.finding(
+                        "{name} is stepped before its optimizer: the first learning rate is skipped and every later "
+                        "one comes one step early.",
+                        at=event.location,
+                        evidence=[evidence("the optimizer's step", following[0].event.location)],
+                        fix="move scheduler.step() behind optimizer.step() (behind the epoch's loop for a schedule in "
+                        "epochs)",
+                        name=scheduler.type_name.rpartition(".")[2],
+                    )
 
 
 def _is_early(scheduler: Scheduler) -> bool:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchcaliper.findings import Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Copy, Run
+from torchcaliper.source.averages import followed, state_of
+from torchcaliper.source.layers import is_network, plain
+from torchcaliper.source.steps import held_by_optimizer, steps_of
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Object
 
 #: copies of a network onto itself; one may be a loop over several networks that meets itself
 ONTO_ITSELF = 2
@@ -122,3 +128,72 @@ class TargetUpdateWrong(Rule):
             target=copy.target_name or "the network",
             source=copy.source_name or "another network",
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            trained = _trained(trace)
+            if not (trace.complete and trained):
+                continue
+            told: set[int] = set()
+            for event in trace.events:
+                copy = _copied(event)
+                if copy is None or id(event.node) in told or event.context.loop is None:
+                    continue
+                target, source = copy
+                if target is source and id(target) not in trained and _is_target(trace, target):
+                    told.add(id(event.node))
+                    yield self.finding(
+                        "a network is updated from itself, so it never changes, while another one is trained",
+                        at=event.location,
+                        fix="copy the trained network's weights into it",
+                    )
+                elif (
+                    target is not source
+                    and id(target) in trained
+                    and id(source) not in trained
+                    and _is_target(trace, source)
+                    and not _starts_anew(trace, event, target)
+                    and not any((other := _copied(e)) is not None and other[0] is source for e in trace.events)
+                ):
+                    told.add(id(event.node))
+                    yield self.finding(
+                        "the network in training is overwritten by its target, which never changes: the direction is "
+                        "reversed",
+                        at=event.location,
+                        fix="exchange the two: the target has to follow the trained network",
+                    )
+
+
+def _copied(event: Event) -> tuple[Object, Object] | None:
+    """Which network takes another one's weights: (to, from)."""
+    if event.name == "load_state_dict":
+        target, given = plain(event.receiver), event.arguments.get("state_dict", 0)
+        source = state_of(given) if given is not None else None
+        if not isinstance(target, Object) or not is_network(target) or source is None or given is None:
+            return None
+        # Nothing between reading the state and loading it: a state that was changed in between is another matter.
+        written = event.node.args if isinstance(event.node, ast.Call) else []
+        direct = given.place is not None and any(given.place.node is part for part in written)
+        return (target, source) if direct else None
+    return followed(event) if event.name in ("mul_", "copy_", "lerp_", "add_", "set") else None
+
+
+def _trained(trace: Trace) -> set[int]:
+    """The networks, with all in them, that optimizers step, by id."""
+    return {part for step in steps_of(trace) for part in held_by_optimizer(step.optimizer).parts}
+
+
+def _is_target(trace: Trace, network: Object) -> bool:
+    """Whether a network's outputs are goals: it is only called where nothing is recorded, or is cut off."""
+    calls = [e for e in trace.named("enter") if e.receiver is network]
+    return bool(calls) and all(e.context.grad is False for e in calls)
+
+
+def _starts_anew(trace: Trace, event: Event, network: Object) -> bool:
+    """Whether the optimizer is made anew in each turn as well: another trial, not another step."""
+    for step in steps_of(trace):
+        context = step.optimizer.context
+        loops = list(context.loops()) if context is not None else []
+        if event.context.loop in loops and id(network) in held_by_optimizer(step.optimizer).parts:
+            return True
+    return False

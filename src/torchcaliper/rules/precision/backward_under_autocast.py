@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.steps import backwards
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import constant
 
 #: a habit of the loop
 _MIN_TIMES = 3
@@ -62,3 +65,21 @@ class BackwardUnderAutocast(Rule):
                 device=backward.device,
                 dtype=backward.dtype,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            for backward in backwards(trace):
+                region = backward.context.autocast
+                if region is None or backward.context.loop is None or id(backward.node) in told:
+                    continue
+                enabled = region.arguments.get("enabled")
+                if enabled is not None and constant(enabled) is not True:
+                    continue
+                told.add(id(backward.node))
+                yield self.finding(
+                    "backward() runs inside the autocast region.",
+                    at=backward.location,
+                    evidence=[evidence("the region begins here", region.place.location)],
+                    fix="end the `with torch.autocast(...)` block after the loss is computed: dedent backward()",
+                )

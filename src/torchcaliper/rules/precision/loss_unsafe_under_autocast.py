@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Symbol, constant, options
 
 _MESSAGE = "unsafe to autocast"
 #: calls before a verdict
@@ -74,4 +76,26 @@ class LossUnsafeUnderAutocast(Rule):
                     count=call.times,
                     subjects=(f"site:{call.site}", f"loss:{call.site}"),
                     dtype=call.dtype,
+                )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            for loss in trace.named("binary_cross_entropy"):
+                region = loss.context.autocast
+                if region is None or id(loss.node) in told:
+                    continue
+                enabled = region.arguments.get("enabled")
+                if enabled is not None and constant(enabled) is not True:
+                    continue
+                if any(isinstance(o, Symbol) and o.op in ("float", "double") for o in options(loss.value("input"))):
+                    continue
+                told.add(id(loss.node))
+                yield self.finding(
+                    "binary cross entropy on probabilities is not allowed under autocast: in half precision they are "
+                    "rounded to 0 and 1",
+                    at=loss.location,
+                    evidence=[evidence("the autocast region begins here", region.place.location)],
+                    fix="leave out the sigmoid and use F.binary_cross_entropy_with_logits (nn.BCEWithLogitsLoss)",
+                    subjects=[f"loss:{loss.location}"],
                 )

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.operations import AUTOCAST
+from torchcaliper.source.steps import is_scaler_object
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Object, name_of
 
 #: scaled losses after which the scaler is part of the loop
 _MIN_SCALES = 3
@@ -67,3 +71,24 @@ class NeedlessScaler(Rule):
                 subjects=(f"scaler:{index}",),
                 forwards=dtypes["bfloat16"],
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            if not trace.complete:
+                continue
+            regions = {id(r): r for e in trace.events for r in e.context.regions() if r.name in AUTOCAST}
+            dtypes = {name_of(r.arguments.get("dtype", 1)) for r in regions.values()}
+            if dtypes != {"torch.bfloat16"}:
+                continue
+            for made in trace.named("make"):
+                scaler = made.result
+                if not isinstance(scaler, Object) or not is_scaler_object(scaler):
+                    continue
+                scales = [e for e in trace.named("scale") if e.receiver is scaler]
+                if scales and scaler.arguments.get("enabled") is None:
+                    yield self.finding(
+                        "The GradScaler is not needed: every forward under autocast runs in bfloat16.",
+                        at=made.location,
+                        evidence=[evidence("a loss is scaled here", scales[0].location)],
+                        fix="GradScaler(enabled=False), or loss.backward() and optimizer.step() without the scaler",
+                    )

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Pattern, Run
+from torchcaliper.source.graphs import depends_on, reach
+from torchcaliper.source.steps import Step, backwards, held_by_optimizer, inside, is_scaler_object, loss_of, steps_of
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Object, Value, constant
 
 #: a habit of the loop
 _MIN_STEPS = 3
@@ -101,6 +105,54 @@ class ScalerBypassed(Rule):
                     subjects=(f"scaler:{index}", f"site:{scaler.unused_site}"),
                 )
 
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            if not trace.complete:
+                continue
+            told: set[int] = set()
+            for step in steps_of(trace):
+                if id(step.event.node) in told or step.loop is None:
+                    continue
+                for finding in self._of_step(trace, step):
+                    told.add(id(step.event.node))
+                    yield finding
+
+    def _of_step(self, trace: Trace, step: Step) -> Iterator[Finding]:
+        held = held_by_optimizer(step.optimizer)
+        loop = step.loop
+        if not held.known or loop is None:
+            return
+        before = [
+            b
+            for b in backwards(trace)
+            if b.context.loop is loop
+            and b.index < step.event.index
+            and (found := reach(loss_of(b))).layers & held.parts
+            and not found.unknown
+        ]
+        same = [b for b in before if _same_branch(b, step.event)]
+        if not same:
+            return
+        scalers = {id(e.result) for e in trace.named("make") if is_scaler_object(e.result) and _may_scale(e.result)}
+        scaled = [b for b in same if depends_on(loss_of(b), scalers)]
+        if step.scaler is None and len(scaled) == len(same):
+            if any(inside(e, loop) for e in trace.named("unscale_")) or _divides_by_hand(trace, step):
+                return
+            yield self.finding(
+                "optimizer.step() applies gradients that still carry the loss scale: it bypasses the scaler.",
+                at=step.event.location,
+                evidence=[evidence("the loss is scaled here", scaled[-1].location)],
+                fix="scaler.step(optimizer) in place of optimizer.step()",
+            )
+        elif step.scaler is not None and not scaled and constant(step.scaler.arguments.get("enabled")) is not False:
+            never = not any(True for _ in trace.named("scale"))
+            yield self.finding(
+                "scaler.step() divides gradients by a scale they never had: the loss is not scaled.",
+                at=(step.event if never else same[-1]).location,
+                evidence=[evidence("the backward of a loss without a scale", same[-1].location)],
+                fix="scaler.scale(loss).backward()",
+            )
+
 
 def _backward(pattern: Pattern) -> int | None:
     return pattern.calls[pattern.places("backward")[-1]].site
@@ -124,3 +176,22 @@ def _is_scaler_step_of_unscaled(pattern: Pattern) -> bool:
     if not pattern.step.has("scaler") or not backwards:
         return False
     return not any(call.has("scaled", "maybe_scaled", "by_hand") for call in backwards)
+
+
+def _may_scale(scaler: Value) -> bool:
+    return isinstance(scaler, Object) and constant(scaler.arguments.get("enabled")) is not False
+
+
+def _same_branch(one: Event, other: Event) -> bool:
+    """Whether both happen in the same turn, as far as branches decide."""
+    taken = {id(c.place.node): c.taken for c in one.context.conditions()}
+    return {id(c.place.node): c.taken for c in other.context.conditions()} == taken
+
+
+def _divides_by_hand(trace: Trace, step: Step) -> bool:
+    """Whether gradients are unscaled by hand."""
+    return any(
+        e.attribute == "grad" or e.name == "grad"
+        for e in trace.events
+        if step.loop is not None and inside(e, step.loop)
+    )

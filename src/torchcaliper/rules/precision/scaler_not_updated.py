@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.steps import is_scaler_object, steps_of
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Constant, options
 
 
 class ScalerNotUpdated(Rule):
@@ -66,3 +69,21 @@ class ScalerNotUpdated(Rule):
                 subjects=(f"scaler:{index}", f"site:{scaler.refused_step_site}", f"site:{scaler.refused_site}"),
                 call=call,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        for trace in reading.traces:
+            told: set[int] = set()
+            updated = [r for e in trace.named("update") for r in options(e.receiver) if is_scaler_object(r)]
+            for step in steps_of(trace):
+                scaler = step.scaler
+                if scaler is None or step.loop is None or id(scaler) in told or scaler.escaped or not trace.complete:
+                    continue
+                enabled = scaler.arguments.get("enabled")
+                if scaler in updated or not (enabled is None or (isinstance(enabled, Constant) and enabled.value)):
+                    continue
+                told.add(id(scaler))
+                yield self.finding(
+                    "scaler.update() is missing after scaler.step(): torch refuses the next step.",
+                    at=step.event.location,
+                    fix="add scaler.update() after scaler.step(optimizer)",
+                )
