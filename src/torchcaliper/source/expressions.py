@@ -239,7 +239,14 @@ def _compare(run: Interpreter, node: ast.Compare) -> Value:
                 pass
     result = run.symbol(name, node, (left, right))
     shape_of_binary(result, left, right)
+    if name == "eq" and (_is_choice(left) or _is_choice(right)):
+        run.emit("compare", node, full="eq", arguments=Arguments((left, right)), result=result)
     return result
+
+
+def _is_choice(value: Value) -> bool:
+    """Whether a value is the class with the highest score."""
+    return isinstance(value, Symbol) and value.op in ("argmax", "max", "getitem")
 
 
 def _literal(value: Value) -> Constant | None:

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from itertools import islice
 
 from torchcaliper.findings import Location
+from torchcaliper.source.layers import layer_type
 from torchcaliper.source.operations import RESHAPES
 from torchcaliper.source.values import Collection, Either, Object, Phi, Symbol, Value, constant
 
 PROBABILITIES, LOG_PROBABILITIES, SIGMOID = "probabilities", "log-probabilities", "sigmoid"
 #: what is added to probabilities so that their logarithm stays finite
 _EPSILON = 1e-3
+#: layers whose outputs are of any size and sign
+_SCORES = ("Linear", "Conv", "Bilinear")
 _MADE_BY = {
     "softmax": PROBABILITIES,
     "softmin": PROBABILITIES,
@@ -83,6 +86,16 @@ def kind_of(value: Value | None) -> tuple[str, Symbol] | None:
         if kind is None or (found is not None and found[0] != kind):
             return None
         found = found or (kind, made)
+    return found
+
+
+def plain_scores(value: Value | None) -> Symbol | None:
+    """The last layer of a network whose output is used as it is, on every way; None where that is not known."""
+    found: Symbol | None = None
+    for made in origins(value):
+        if not isinstance(made.by, Object) or not (layer_type(made.by) or "").startswith(_SCORES):
+            return None
+        found = found or made
     return found
 
 

@@ -208,6 +208,8 @@ def broadcast(a: Shape | None, b: Shape | None) -> Shape | None:
 
 
 def _matmul(a: Shape | None, b: Shape | None) -> Shape | None:
+    if a is not None and len(a) >= 2 and b is not None and len(b) == 1:
+        return a[:-1]
     if a is None or b is None or len(a) < 2 or len(b) < 2:
         return None
     lead = broadcast(a[:-2], b[:-2])
@@ -288,6 +290,34 @@ def _rest(source: Shape | None, others: list[Size]) -> Size:
     if len(symbols) == 1 and product == number:
         return symbols[0]
     return None
+
+
+def _written_out(result: Symbol) -> Shape | None:
+    """The shape of `torch.tensor(...)`: of what is written out, or of the array that is given."""
+    return _nested(result.inputs[0]) if result.inputs else None
+
+
+def _nested(value: Value) -> Shape | None:
+    if isinstance(value, Constant):
+        return ()
+    if isinstance(value, Symbol):
+        return () if value.op in ("item", "len", "index") else value.shape
+    if isinstance(value, Collection) and value.known and value.items and value.kind in ("list", "tuple"):
+        inner = _nested(value.items[0])
+        return None if inner is None else (len(value.items), *inner)
+    return None
+
+
+def _vector(result: Symbol) -> Shape | None:
+    """`arange(n)`, `randperm(n)`: one dim; its size where one number is given."""
+    given = result.inputs
+    return (_number(given[0]),) if len(given) == 1 else (None,) if given else None
+
+
+def _random_integers(result: Symbol) -> Shape | None:
+    """`randint(high, size)`, `randint(low, high, size)`."""
+    size = result.options.get("size") or (result.inputs[-1] if result.inputs else None)
+    return _made([size]) if isinstance(size, Collection) else None
 
 
 def _linear(result: Symbol) -> Shape | None:
@@ -454,6 +484,12 @@ def _cat(result: Symbol) -> Shape | None:
 
 _RULES: dict[str, Callable[[Symbol], Shape | None]] = {
     "linear": _linear,
+    "tensor": _written_out,
+    "from_numpy": _written_out,
+    "as_tensor": _written_out,
+    "arange": _vector,
+    "randperm": _vector,
+    "randint": _random_integers,
     **{f"conv{n}d": _conv for n in (1, 2, 3)},
     **{f"conv_transpose{n}d": _conv for n in (1, 2, 3)},
     "embedding": _embedding,

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.graphs import depends_on
+from torchcaliper.source.shapes import shape_of
+from torchcaliper.source.steps import backwards, loss_of
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Object, Symbol, constant
 
 USES = 3
 
@@ -63,3 +68,29 @@ class KlReduction(Rule):
                 subjects=[f"loss:{use.site}"],
                 classes=classes,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for trace in reading.traces:
+            for loss in trace.named("kl_div"):
+                made = loss.result
+                if not isinstance(made, Symbol) or loss.context.grad is False or id(loss.node) in told:
+                    continue
+                if {"size_average", "reduce"} & set(made.options) or not loss.full.startswith("torch."):
+                    continue
+                given = made.options.get("reduction")
+                if given is not None and constant(given) != "mean":
+                    continue
+                if len(shape_of(loss.value("input")) or (0, 0)) == 1:
+                    continue
+                if not any(depends_on(loss_of(b), {id(made)}) for b in backwards(trace)):
+                    continue
+                told.add(id(loss.node))
+                place = made.by.place if isinstance(made.by, Object) and made.by.place is not None else loss.place
+                yield self.finding(
+                    "kl_div with reduction='mean' is the KL divergence divided by the number of classes",
+                    at=place.location,
+                    evidence=[evidence("the loss that is differentiated", loss.location)],
+                    fix='reduction="batchmean"',
+                    subjects=[f"loss:{loss.location}"],
+                )

@@ -8,6 +8,10 @@ from torchcaliper.findings import Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Failure, Run
 from torchcaliper.run.record_kinds import PROBABILITIES, SIGMOID, LossUse
+from torchcaliper.source import kinds
+from torchcaliper.source.operations import CUTS
+from torchcaliper.source.trace import Event, Reading
+from torchcaliper.source.values import Symbol
 
 LOOKS = 2
 #: looks in which plain scores must have been positive: log-probabilities never are
@@ -110,3 +114,64 @@ class LossExpectsOtherKind(Rule):
             first_step=failure.step,
             subjects=[f"loss:{failure.site}"],
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[object] = set()
+        for loss in reading.events("nll_loss", "kl_div", "binary_cross_entropy"):
+            if loss.context.grad is False:
+                continue
+            for finding in self._of_call(loss):
+                if finding.location not in told:
+                    told.add(finding.location)
+                    yield finding
+
+    def _of_call(self, loss: Event) -> Iterator[Finding]:
+        given = loss.value("input")
+        kind = kinds.kind_of(given)
+        wants = "probabilities" if loss.name == "binary_cross_entropy" else "log-probabilities"
+        scores = kinds.plain_scores(given)
+        made: Symbol | None = None
+        if scores is not None:
+            made, what = scores, "plain scores"
+        elif kind is not None and wants == "log-probabilities" and kind[0] != kinds.LOG_PROBABILITIES:
+            made, what = kind[1], f"{kind[1].op} output"
+        elif kind is not None and wants == "probabilities" and kind[0] == kinds.LOG_PROBABILITIES:
+            made, what = kind[1], "log-probabilities"
+        if made is not None:
+            at = loss.location if scores is not None else kinds.place_of(made)
+            yield self.finding(
+                "{loss} expects {wants} and is given {what}",
+                at=at,
+                evidence=[
+                    evidence("the loss", loss.location)
+                    if scores is None
+                    else evidence("made here", kinds.place_of(made))
+                ],
+                fix=_FIXES[loss.name],
+                subjects=[f"loss:{loss.location}"],
+                loss=loss.name,
+                wants=wants,
+                what=what,
+            )
+        if loss.name == "kl_div" and "log_target" not in _options(loss):
+            target = kinds.kind_of(loss.value("target"))
+            if target is not None and target[0] == kinds.LOG_PROBABILITIES and target[1].op not in CUTS:
+                yield self.finding(
+                    "kl_div is given log-probabilities as its target without log_target=True",
+                    at=loss.location,
+                    evidence=[evidence("the target is made here", kinds.place_of(target[1]))],
+                    fix="log_target=True, or pass the target's probabilities",
+                    subjects=[f"loss:{loss.location}"],
+                )
+
+
+_FIXES = {
+    "nll_loss": "log_softmax in front of nll_loss, or cross_entropy on the plain scores",
+    "kl_div": "log_softmax in the place of softmax for the first argument",
+    "binary_cross_entropy": "binary_cross_entropy_with_logits (nn.BCEWithLogitsLoss) on the plain scores",
+}
+
+
+def _options(loss: Event) -> set[str]:
+    made = loss.result
+    return set(made.options) if isinstance(made, Symbol) else set()

@@ -8,6 +8,8 @@ from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
 from torchcaliper.run.record_kinds import PROBABILITIES, SIGMOID
+from torchcaliper.source import kinds
+from torchcaliper.source.trace import Reading
 
 LOOKS = 2
 _LOSSES = ("binary_cross_entropy_with_logits", "multilabel_soft_margin_loss")
@@ -67,4 +69,24 @@ class SigmoidBeforeLogitsLoss(Rule):
                 subjects=[f"loss:{use.site}"],
                 made=use.made_by or "sigmoid",
                 loss=use.name,
+            )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[object] = set()
+        for loss in reading.events("binary_cross_entropy_with_logits", "multilabel_soft_margin_loss"):
+            made = kinds.kind_of(loss.value("input"))
+            if made is None or made[0] not in (kinds.SIGMOID, kinds.PROBABILITIES) or loss.context.grad is False:
+                continue
+            at = kinds.place_of(made[1])
+            if at in told:
+                continue
+            told.add(at)
+            yield self.finding(
+                "{made} output goes into {loss}, which applies the sigmoid itself",
+                at=at,
+                evidence=[evidence("the loss takes plain scores", loss.location)],
+                fix="pass the plain scores (logits), and apply sigmoid only where probabilities are needed",
+                subjects=[f"loss:{loss.location}"],
+                made=made[1].op,
+                loss=loss.name,
             )

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.operations import LOSSES
+from torchcaliper.source.steps import backwards, loss_of
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Either, Object, Symbol, Value
 
 USES = 3
 
@@ -63,3 +67,48 @@ class SummedLoss(Rule):
                 loss=use.name,
                 elements=elements,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[object] = set()
+        for trace in reading.traces:
+            for backward in backwards(trace):
+                if backward.context.loop is None:
+                    continue
+                terms = list(_undivided(loss_of(backward)))
+                # Several sums of one kind are a bound (a variational autoencoder): their ratio is meant.
+                if len(terms) != 1:
+                    continue
+                made = terms[0]
+                place = made.by.place if isinstance(made.by, Object) and made.by.place is not None else made.place
+                if place is None or place.location in told:
+                    continue
+                told.add(place.location)
+                yield self.finding(
+                    "{loss} sums over the whole batch: the size of a step depends on the size of the batch",
+                    at=place.location,
+                    evidence=[evidence("differentiated here, undivided", backward.location)],
+                    fix='reduction="mean", or divide by the number of samples',
+                    subjects=[f"loss:{place.location}"],
+                    loss=made.op,
+                )
+
+
+def _undivided(loss: Value | None) -> Iterator[Symbol]:
+    """Summed losses, and sums by hand, that are terms of a loss."""
+    stack, seen = [loss], 0
+    while stack and seen < 40:
+        item = stack.pop()
+        seen += 1
+        if isinstance(item, Either):
+            stack.extend(item.options)
+        elif isinstance(item, Symbol):
+            if _is_sum(item):
+                yield item
+            elif item.op in ("add", "neg", "sub", "scale"):
+                stack.extend(item.inputs)
+
+
+def _is_sum(made: Symbol) -> bool:
+    if made.op in LOSSES:
+        return bool(made.option("reduction") == "sum")
+    return made.op == "sum" and made.recorded and made.shape == () and len(made.inputs) == 1

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.graphs import depends_on
+from torchcaliper.source.operations import RESHAPES
+from torchcaliper.source.steps import backwards, loss_of
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Constant, Symbol, Value
 
 LOOKS = 2
 _INSTEAD = {
@@ -71,3 +76,42 @@ class UnstableFormula(Rule):
                 formula=place.formula,
                 instead=_INSTEAD.get(place.formula, "the combined function"),
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for trace in reading.traces:
+            for event in trace.named("log"):
+                formula = _formula(event.value("input") or event.receiver)
+                if formula is None or id(event.node) in told or event.context.grad is False:
+                    continue
+                if not any(depends_on(loss_of(b), {id(event.result)}) for b in backwards(trace)):
+                    continue
+                told.add(id(event.node))
+                yield self.finding(
+                    "{formula} leaves the finite numbers for large scores",
+                    at=event.location,
+                    fix="{better}",
+                    subjects=[f"loss:{event.location}"],
+                    formula=formula,
+                    better=_INSTEAD.get(formula, "a function of the scores themselves"),
+                )
+
+
+def _formula(value: Value | None) -> str | None:
+    """The unstable formula that the logarithm of a value is; None where an epsilon keeps it away from 0."""
+    inner, pattern = value, "log({})"
+    for _ in range(8):
+        if not isinstance(inner, Symbol):
+            return None
+        if inner.op in ("softmax", "sigmoid"):
+            return pattern.format(f"{inner.op}(x)")
+        if inner.op == "sub" and len(inner.inputs) == 2 and pattern == "log({})":
+            one = inner.inputs[0]
+            if not (isinstance(one, Constant) and one.value in (1, 1.0)):
+                return None
+            pattern, inner = "log(1 - {})", inner.inputs[1]
+        elif inner.op in RESHAPES and inner.inputs:
+            inner = inner.inputs[0]
+        else:
+            return None
+    return None
