@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from torchcaliper.source.layers import is_network, layer_type, outside_type
+from torchcaliper.source.layers import has_parameters, is_network, layer_type, outside_type
 from torchcaliper.source.operations import CUTS, FRESH
 from torchcaliper.source.values import (
     Arguments,
@@ -24,26 +24,6 @@ from torchcaliper.source.values import (
     constant,
 )
 
-#: layers of torch whose output leads to their own parameters
-_PARAMETRIC = (
-    "Linear",
-    "LazyLinear",
-    "Bilinear",
-    "Embedding",
-    "EmbeddingBag",
-    "Conv",
-    "LazyConv",
-    "LayerNorm",
-    "GroupNorm",
-    "BatchNorm",
-    "RMSNorm",
-    "LSTM",
-    "GRU",
-    "RNN",
-    "MultiheadAttention",
-    "Transformer",
-    "PReLU",
-)
 #: results that are not differentiable, beside those that are cut on purpose
 _STEPS = frozenset(
     (
@@ -207,7 +187,7 @@ def _found(result: Reach, cut: Symbol | None, unrecorded: Symbol | None, made: S
 
 
 def _is_parametric(by: Value | None) -> bool:
-    return isinstance(by, Object) and (layer_type(by) or "").startswith(_PARAMETRIC)
+    return has_parameters(by)
 
 
 def holds_graph(value: Value | None) -> bool:

@@ -128,6 +128,51 @@ def parts(network: Value | None) -> Iterator[Object]:
             stack.extend(options(item))
 
 
+#: beginnings of the names of layers of torch that have parameters
+PARAMETRIC = (
+    "Linear",
+    "LazyLinear",
+    "Bilinear",
+    "Embedding",
+    "EmbeddingBag",
+    "Conv",
+    "LazyConv",
+    "LayerNorm",
+    "GroupNorm",
+    "BatchNorm",
+    "RMSNorm",
+    "LSTM",
+    "GRU",
+    "RNN",
+    "MultiheadAttention",
+    "Transformer",
+    "PReLU",
+)
+
+
+def has_parameters(layer: Value | None) -> bool:
+    """Whether a value is a layer of torch with parameters of its own."""
+    return layer_type(layer).startswith(PARAMETRIC)
+
+
+def registered(network: Object) -> Iterator[Object]:
+    """The networks that torch finds in a network: attributes that are modules, and these modules' own."""
+    seen: set[int] = set()
+    stack: list[Value | None] = [network]
+    while stack:
+        item = stack.pop()
+        if not isinstance(item, Object) or not is_network(item) or id(item) in seen:
+            continue
+        seen.add(id(item))
+        yield item
+        for name, value in item.attributes.items():
+            if name == "[children]" and isinstance(value, Collection):
+                stack.extend(value.all())
+            else:
+                stack.extend(options(value))
+        stack.extend(item.arguments.positional if item.type in WRAPPERS else ())
+
+
 def plain(value: Value | None) -> Value | None:
     """A network without the wrappers (DataParallel) around it."""
     while isinstance(value, Object) and value.type in WRAPPERS and value.arguments.positional:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from torchcaliper.source.layers import is_network, parts, plain
+from torchcaliper.source.layers import is_network, plain, registered
 from torchcaliper.source.operations import is_optimizer, is_scaler, is_scheduler
 from torchcaliper.source.trace import Condition, Context, Event, Loop, Trace
 from torchcaliper.source.values import (
@@ -24,6 +24,9 @@ from torchcaliper.source.values import (
 
 #: what gives a network's parameters, or a selection of them
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
+_SELECTIONS = frozenset(
+    {"list", "add", "key", *(f"call:{n}" for n in ("filter", "chain", "values", "items", "sorted"))}
+)
 
 
 def _is_a(value: Value | None, test: Callable[[str], bool]) -> bool:
@@ -60,10 +63,10 @@ class Held:
 
     @property
     def parts(self) -> set[int]:
-        """The networks, all networks in them, and the single tensors, by id."""
+        """The networks, all that are registered in them, and the single tensors, by id."""
         found = {id(tensor) for tensor in self.tensors}
         for network in self.networks:
-            found.update(id(part) for part in parts(network))
+            found.update(id(part) for part in registered(network))
         return found
 
     def overlaps(self, other: Held) -> bool:
@@ -100,7 +103,7 @@ def held_by(value: Value | None) -> Held:
                 stack.extend(item.inputs[:1])
             elif item.op == "attribute" and item.inputs and is_network(item.inputs[0]):
                 stack.append(item.inputs[0])  # a layer's weight
-            elif item.op in ("list", "call:filter", "call:chain", "call:values", "call:items", "key", "call:sorted"):
+            elif item.op in _SELECTIONS:
                 stack.extend(item.inputs)
             else:
                 held.known = False

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.layers import has_parameters, is_network, parts, registered
+from torchcaliper.source.steps import held_by_optimizer, is_optimizer_object
+from torchcaliper.source.trace import Reading, Trace
+from torchcaliper.source.values import Class, Collection, Object, Table, Value
 
 #: optimizer steps before a verdict: by then an optimizer that takes the hidden parameters by hand has been made
 STEPS = 4
@@ -80,3 +84,82 @@ class UnregisteredModule(Rule):
                 owner=hidden.owner,
                 right="ModuleDict" if hidden.container == "dict" else "ModuleList",
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for trace in reading.traces:
+            for event in trace.named("set"):
+                network = event.receiver
+                if not isinstance(network, Object) or not is_network(network) or id(event.node) in told:
+                    continue
+                hidden = _hidden(event.result)
+                if not hidden or not event.attribute.isidentifier() or network.attributes.get(event.attribute) is None:
+                    continue
+                kept = {id(part) for part in registered(network)} | _held(trace)
+                lost = [layer for layer in hidden if id(layer) not in kept]
+                if not lost or not _is_trained(trace, lost) or _is_frozen(trace, lost):
+                    continue
+                told.add(id(event.node))
+                kind = "dict" if isinstance(event.result, Table) else getattr(event.result, "kind", "object")
+                yield self.finding(
+                    "layers ({names}) stand in a plain {kind}, `self.{attribute}` of {owner}, and are not registered",
+                    at=event.location,
+                    evidence=[
+                        evidence(
+                            "parameters(), to(), state_dict() and eval() of {owner} pass them by",
+                            owner=network.type_name,
+                        )
+                    ],
+                    fix="make `self.{attribute}` an nn.{container}",
+                    container="ModuleDict" if kind == "dict" else "ModuleList",
+                    names=", ".join(sorted({layer.type_name.rpartition(".")[2] for layer in lost})[:3]),
+                    kind=kind,
+                    attribute=event.attribute,
+                    owner=network.type_name,
+                )
+
+
+def _hidden(value: Value) -> list[Object]:
+    """Layers with parameters in plain containers, which nn.Module does not look into."""
+    found: list[Object] = []
+    if isinstance(value, Collection | Table):
+        stack: list[Value] = [*value.all()]
+    elif isinstance(value, Object) and isinstance(value.type, Class) and value.type.knows_all_bases:
+        stack = [] if is_network(value) else [*value.attributes.values()]
+    else:
+        return []
+    for _ in range(200):
+        if not stack:
+            break
+        item = stack.pop()
+        if isinstance(item, Collection | Table):
+            stack.extend(item.all())
+        elif isinstance(item, Object) and is_network(item) and any(has_parameters(part) for part in parts(item)):
+            found.append(item)
+    return found
+
+
+def _held(trace: Trace) -> set[int]:
+    """What any optimizer of the program holds."""
+    made = [event.result for event in trace.named("make") if is_optimizer_object(event.result)]
+    return {part for optimizer in made if isinstance(optimizer, Object) for part in held_by_optimizer(optimizer).parts}
+
+
+def _is_trained(trace: Trace, layers: list[Object]) -> bool:
+    """Whether the layers run in a forward that is recorded."""
+    inner = {id(part) for layer in layers for part in parts(layer)}
+    return any(
+        id(event.receiver) in inner
+        and event.context.grad is not False
+        and any(call.function.owner is not None for call in event.context.calls())
+        for event in trace.events
+        if event.training is not None or event.name == "enter"
+    )
+
+
+def _is_frozen(trace: Trace, layers: list[Object]) -> bool:
+    inner = {id(part) for layer in layers for part in parts(layer)}
+    return any(
+        id(event.receiver) in inner and event.name in ("requires_grad_", "load_state_dict", "eval")
+        for event in trace.events
+    ) or any(layer.escaped for layer in layers)
