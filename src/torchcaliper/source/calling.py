@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from torchcaliper.source.arrays import is_generator, shape_of_call
 from torchcaliper.source.attributes import bound, get_attribute
 from torchcaliper.source.interpreter import MANY_STEPS, MAX_DEPTH, MAX_VISITS, Frame, Interpreter
 from torchcaliper.source.layers import WRAPPERS, adopt, children, is_network, outside_type, plain
@@ -85,6 +86,10 @@ def call_method(run: Interpreter, receiver: Value, name: str, arguments: Argumen
         else:
             result = run.symbol("call", node, (receiver, *arguments.all()), by=receiver)
             result.op = f"call:{name}"
+            if is_generator(receiver):
+                result.shape = shape_of_call(name, arguments)
+            elif name in ("astype", "copy") and isinstance(receiver, Symbol):
+                result.shape = receiver.shape
             full = ""
             escape(arguments)
         return run.emit(name, node, full=full, receiver=receiver, arguments=arguments, result=result)

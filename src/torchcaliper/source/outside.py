@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from torchcaliper.source.arrays import is_generator, shape_of_call
 from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.items import element_of
 from torchcaliper.source.layers import adopt, children, is_network, layer_type, parts
@@ -139,6 +140,8 @@ def _plain(run: Interpreter, name: str, arguments: Arguments, node: ast.AST, esc
         escape(arguments)
     last = name.rpartition(".")[2]
     result = run.symbol(f"call:{last}", node, arguments.all(), by=outside(name))
+    if name.startswith("numpy."):
+        result.shape = shape_of_call(last, arguments)
     return run.emit(last, node, full=name, arguments=arguments, result=result)
 
 
@@ -219,6 +222,8 @@ def method_of_outside(run: Interpreter, receiver: Object, name: str, arguments: 
         call(run, arguments.get("closure", 0) or NONE, Arguments(), node)
     inputs = (*arguments.all(),) if name == "scale" else (receiver, *arguments.all())
     result = run.symbol("scale" if name == "scale" else f"call:{name}", node, inputs, by=receiver)
+    if is_generator(receiver):
+        result.shape = shape_of_call(name, arguments)
     return run.emit(name, node, full=full, receiver=receiver, arguments=arguments, result=result)
 
 

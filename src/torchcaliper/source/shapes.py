@@ -32,7 +32,7 @@ _SAME = frozenset(
         "relu sigmoid tanh softmax log_softmax dropout dropout1d dropout2d dropout3d batch_norm layer_norm group_norm "
         "contiguous clone detach to float double half bfloat16 cpu cuda gelu silu leaky_relu elu identity exp log sqrt "
         "abs clamp neg masked_fill normalize requires_grad_ zeros_like ones_like randn_like rand_like buffer long int "
-        "logsigmoid softplus data Parameter round pow"
+        "logsigmoid softplus data Parameter round pow argsort deepcopy clamp_ clip cumsum"
     ).split()
 )
 _REDUCE = frozenset(
@@ -226,14 +226,15 @@ def infer_shape(result: Symbol) -> None:
     elif op in _REDUCE:
         result.shape = _reduced(result)
     elif op in _MADE:
-        result.shape = _made(result.inputs)
+        result.shape = shape_of_sizes(result.inputs)
     if op == "size":
         dim = result.options.get("dim") or (result.inputs[1] if len(result.inputs) > 1 else None)
         result.inputs = result.inputs[:1]
         result.options = {} if dim is None else {"dim": dim}
 
 
-def _made(inputs: Iterable[Value]) -> Shape | None:
+def shape_of_sizes(inputs: Iterable[Value]) -> Shape | None:
+    """The shape that sizes, or one tuple of them, ask for: `zeros(3, n)`, `zeros((3, n))`."""
     sizes = list(inputs)
     if len(sizes) == 1 and isinstance(sizes[0], Collection) and sizes[0].known:
         sizes = list(sizes[0].items)
@@ -294,16 +295,17 @@ def _rest(source: Shape | None, others: list[Size]) -> Size:
 
 def _written_out(result: Symbol) -> Shape | None:
     """The shape of `torch.tensor(...)`: of what is written out, or of the array that is given."""
-    return _nested(result.inputs[0]) if result.inputs else None
+    return nested_shape(result.inputs[0]) if result.inputs else None
 
 
-def _nested(value: Value) -> Shape | None:
+def nested_shape(value: Value) -> Shape | None:
+    """The shape of numbers written out in lists, or of a tensor."""
     if isinstance(value, Constant):
         return ()
     if isinstance(value, Symbol):
         return () if value.op in ("item", "len", "index") else value.shape
     if isinstance(value, Collection) and value.known and value.items and value.kind in ("list", "tuple"):
-        inner = _nested(value.items[0])
+        inner = nested_shape(value.items[0])
         return None if inner is None else (len(value.items), *inner)
     return None
 
@@ -317,7 +319,7 @@ def _vector(result: Symbol) -> Shape | None:
 def _random_integers(result: Symbol) -> Shape | None:
     """`randint(high, size)`, `randint(low, high, size)`."""
     size = result.options.get("size") or (result.inputs[-1] if result.inputs else None)
-    return _made([size]) if isinstance(size, Collection) else None
+    return shape_of_sizes([size]) if isinstance(size, Collection) else None
 
 
 def _linear(result: Symbol) -> Shape | None:

@@ -22,6 +22,9 @@ def operation(run: Interpreter, op: str, arguments: Arguments, node: ast.AST, by
     else:
         named = dict(zip(names, arguments.positional, strict=False))
         named.update(arguments.keywords)
+        for alias, name in _ALIASES.items():
+            if alias in named:
+                named[name] = named.pop(alias)
         rest = arguments.positional[len(names) :]
         order: list[str] = [name for name in ("input", "target") if name in named]
         if not order and names:
@@ -50,4 +53,6 @@ def layer_call(run: Interpreter, layer: Object, arguments: Arguments, node: ast.
     return result
 
 
+#: NumPy's names of parameters, which torch takes as well
+_ALIASES = {"axis": "dim", "keepdims": "keepdim"}
 _INPUTS = frozenset({"input", "target", "query", "key", "value"})
