@@ -8,7 +8,7 @@ from typing import Any
 from torchcaliper.source.arrays import is_generator, shape_of_call
 from torchcaliper.source.attributes import bound, get_attribute
 from torchcaliper.source.interpreter import MANY_STEPS, MAX_DEPTH, MAX_VISITS, Frame, Interpreter
-from torchcaliper.source.layers import WRAPPERS, adopt, children, is_network, outside_type, plain
+from torchcaliper.source.layers import WRAPPERS, adopt, children, is_network, outside_type, plain, some_child
 from torchcaliper.source.modes import decorated, mode_of
 from torchcaliper.source.operations import TENSOR_METHODS, is_layer
 from torchcaliper.source.outside import call_outside, method_of_outside
@@ -336,6 +336,13 @@ def _layer(run: Interpreter, layer: Object, arguments: Arguments, node: ast.AST)
             if entry is not None:
                 entry.result = value
             return value
+        child = some_child(layer)
+        if child is not None and len(arguments.positional) == 1:
+            # Of layers whose number is not known, each kind is followed once.
+            value = call(run, child, arguments, node)
+            return run.emit(
+                "enter", node, receiver=layer, arguments=arguments, result=value, training=_mode(run, layer)
+            )
     if not is_layer(kind):
         # A class of the project on an unknown base of a framework.
         result: Symbol = run.symbol("call", node, (layer, *arguments.all()), by=layer)

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from torchcaliper.source.interpreter import Interpreter
-from torchcaliper.source.layers import children
+from torchcaliper.source.layers import children, some_child
 from torchcaliper.source.shapes import shape_of_item
 from torchcaliper.source.values import (
     Arguments,
@@ -32,10 +32,8 @@ def element_of(run: Interpreter, over: Value, node: ast.AST) -> Value:
     if isinstance(over, Object):
         if over.is_a("torch.utils.data.DataLoader"):
             return run.symbol("batch", node, (over,))
-        items = children(over)
-        if items:
-            return either(*items[:4])
-        return run.symbol("element", node, (over,))
+        child = some_child(over)
+        return child if child is not None else run.symbol("element", node, (over,))
     if isinstance(over, Either):
         return either(*[element_of(run, option, node) for option in over.options[:4]])
     if isinstance(over, Phi):
@@ -72,8 +70,10 @@ def get_item(run: Interpreter, holder: Value, index: Value, node: ast.AST) -> Va
         if items and isinstance(index, Constant) and isinstance(index.value, int):
             if -len(items) <= index.value < len(items):
                 return items[index.value]
-        elif items and not isinstance(index, Constant):
-            return either(*items[:4])
+        elif not isinstance(index, Constant) or isinstance(index.value, int):
+            child = some_child(holder)
+            if child is not None:
+                return child
         stored = holder.attributes.get(f"[{index.value!r}]") if isinstance(index, Constant) else None
         if stored is not None:
             return stored

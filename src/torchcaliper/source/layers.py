@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchcaliper.source.operations import LAYERS, MODULE_BASES, is_layer
-from torchcaliper.source.values import Class, Collection, Constant, External, Object, Phi, Table, Value, options
+from torchcaliper.source.values import Class, Collection, Constant, External, Object, Phi, Table, Value, either, options
 
 CONTAINERS = ("torch.nn.Sequential", "torch.nn.ModuleList")
 #: wrappers that call what they were given
@@ -67,6 +67,15 @@ def children(value: Object) -> list[Value] | None:
     if isinstance(held, Collection):
         return list(held.items) if held.known else None
     return None
+
+
+def some_child(value: Object) -> Value | None:
+    """What stands for the layers of a container whose number is not known."""
+    held = value.attributes.get("[children]")
+    if not isinstance(held, Collection):
+        return None
+    found = [item for item in held.all() if not isinstance(item, Constant)]
+    return either(*found[:4]) if found else None
 
 
 def adopt(value: Object) -> None:

@@ -8,6 +8,9 @@ from torchcaliper.findings import Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
 from torchcaliper.run.record_numerics import Recomputation
+from torchcaliper.source.layers import layer_option, layer_type
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Object, Symbol, constant
 
 #: looks that must have seen it
 _LOOKS = 2
@@ -131,6 +134,80 @@ class RecomputeDiffers(Rule):
             subjects=(f"site:{suspects[0].site}", f"site:{failure.site}"),
         )
 
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[object] = set()
+        for trace in reading.traces:
+            for event in trace.named("checkpoint"):
+                if not event.full.startswith("torch.") or event.context.grad is False:
+                    continue
+                for finding in self._of_part(trace, event):
+                    if finding.location not in told:
+                        told.add(finding.location)
+                        yield finding
+
+    def _of_part(self, trace: Trace, event: Event) -> Iterator[Finding]:
+        preserved = constant(event.arguments.keywords.get("preserve_rng_state"), True)
+        for inner in _within(trace, event):
+            layer = inner.receiver
+            if inner.name == "batch_norm" and inner.training is True and isinstance(layer, Object):
+                if constant(layer_option(layer, "track_running_stats"), True) is False:
+                    continue
+                yield self.finding(
+                    "{layer} under checkpoint updates its running statistics twice: once in forward and once more when "
+                    "backward computes the part again",
+                    at=event.location,
+                    evidence=[evidence("the layer runs here", inner.location)],
+                    fix="leave the normalisation out of the checkpointed part, or give it the momentum "
+                    "1 - sqrt(1 - momentum)",
+                    layer=layer_type(layer),
+                )
+                return
+            buffer = inner.receiver
+            if inner.name in _ACCUMULATES and isinstance(buffer, Symbol) and buffer.op == "buffer":
+                yield self.finding(
+                    "a buffer is moved on under checkpoint: once in forward and once more when backward computes the "
+                    "part again",
+                    at=event.location,
+                    evidence=[evidence("it is moved here", inner.location)],
+                    fix="move the buffer outside of the checkpointed part",
+                )
+                return
+            drops = inner.name.startswith("dropout") and inner.training is True
+            if drops and preserved is False and not (isinstance(layer, Object) and _is_off(layer)):
+                yield self.finding(
+                    "dropout under checkpoint with preserve_rng_state=False: backward computes the part again with "
+                    "other random numbers, and the gradients belong to neither",
+                    at=event.location,
+                    evidence=[evidence("random numbers are drawn here", inner.location)],
+                    fix="leave preserve_rng_state at True",
+                )
+                return
+            if inner.full.startswith(("random.", "numpy.random.")) and inner.name not in ("seed", "default_rng"):
+                yield self.finding(
+                    "numbers from {generator} are drawn under checkpoint: its state is not put back, so backward "
+                    "computes the part with other ones",
+                    at=event.location,
+                    evidence=[evidence("drawn here", inner.location)],
+                    fix="draw them with torch (torch.rand(())), or outside of the checkpointed part",
+                    generator="NumPy" if inner.full.startswith("numpy.") else "Python's random",
+                )
+                return
+
 
 def _some(names: list[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+#: in-place operations that give another value each time
+_ACCUMULATES = ("add_", "sub_", "mul_", "div_", "lerp_")
+
+
+def _within(trace: Trace, event: Event) -> Iterator[Event]:
+    """What happens in the part that a checkpoint runs."""
+    for inner in trace.events[event.index + 1 :]:
+        if inner.node is event.node or any(call.place.node is event.node for call in inner.context.calls()):
+            yield inner
+
+
+def _is_off(layer: Object) -> bool:
+    return bool(constant(layer_option(layer, "p"), 0.5) == 0)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchcaliper.findings import Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import FreezeNote, Run
+from torchcaliper.source.layers import is_network, is_network_class, layer_type, registered
+from torchcaliper.source.steps import held_by
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Class, Function, Object, Value, constant, options
 
 #: steps (or training forwards) in which the layers trained against the intent
 STEPS = 4
@@ -126,3 +131,108 @@ class FreezeNotInEffect(Rule):
             detail=note.detail,
             steps=run.steps,
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for trace in reading.traces:
+            for event in trace.named("set"):
+                if constant(event.result) is not False or id(event.node) in told:
+                    continue
+                receivers = list(options(event.receiver))
+                on_module = event.attribute == "requires_grad" and any(is_network(r) for r in receivers)
+                misspelt = event.attribute in _MISSPELT and (
+                    any(is_network(r) for r in receivers) or held_by(event.receiver).networks
+                )
+                if not on_module and not misspelt:
+                    continue
+                if any(isinstance(r, Object) and r.method(event.attribute) is not None for r in receivers):
+                    continue  # a property of the user's own
+                if on_module and any(_freezes(other, receivers) for other in trace.events):
+                    continue
+                told.add(id(event.node))
+                yield self.finding(
+                    "`{attribute} = False` on {what} is an attribute without meaning: the parameters go on training",
+                    at=event.location,
+                    fix="module.requires_grad_(False)" if on_module else "requires_grad = False",
+                    attribute=event.attribute,
+                    what="a module" if on_module else "this",
+                )
+            yield from _taken_back(self, trace)
+        for made in reading.classes:
+            line = _eval_before_super(made)
+            if line is not None:
+                yield self.finding(
+                    "layers are put in evaluation mode before super().train(), which puts them back",
+                    at=made.scope.file.location(line),
+                    fix="call super().train(mode) first, then eval() of the frozen layers",
+                )
+
+
+#: what is written for requires_grad
+_MISSPELT = frozenset(
+    "require_grad required_grad requires_grads require_grads requiresgrad requiresGrad requires_gradient".split()
+)
+
+
+def _freezes(event: Event, receivers: list[Value]) -> bool:
+    """Whether something else freezes the same parameters."""
+    if event.name == "requires_grad_":
+        return any(r in receivers for r in options(event.receiver)) or bool(held_by(event.receiver).networks)
+    return (
+        event.name == "set"
+        and event.attribute == "requires_grad"
+        and bool(held_by(event.receiver).networks and not any(is_network(r) for r in options(event.receiver)))
+    )
+
+
+def _taken_back(rule: FreezeNotInEffect, trace: Trace) -> Iterator[Finding]:
+    """A frozen part that is put in evaluation mode once, before train() of the whole takes it back."""
+    trains = [
+        e for e in trace.named("train") if e.context.loop is not None and constant(e.arguments.get("mode", 0), True)
+    ]
+    for event in trace.named("eval"):
+        part = event.receiver
+        if not isinstance(part, Object) or event.context.loop is not None or not _has_mode(part):
+            continue
+        frozen = any(
+            part in held_by(e.receiver).networks or e.receiver is part
+            for e in trace.named("set", "requires_grad_")
+            if e.name == "requires_grad_" or (e.attribute == "requires_grad" and constant(e.result) is False)
+        )
+        wholes = [t for t in trains if t.index > event.index and _holds(t.receiver, part)]
+        again = any(e.receiver is part and e is not event for e in trace.named("eval"))
+        if frozen and wholes and not again:
+            yield rule.finding(
+                "a frozen part is put in evaluation mode here, and train() of the whole network takes it back",
+                at=event.location,
+                evidence=[evidence("train() of the whole", wholes[0].location)],
+                fix="call eval() of the part after each train(), or override train() of the network",
+            )
+
+
+def _holds(whole: Value | None, part: Object) -> bool:
+    return isinstance(whole, Object) and whole is not part and part in registered(whole)
+
+
+def _has_mode(network: Object) -> bool:
+    return any(layer_type(part).startswith(("BatchNorm", "Dropout")) for part in registered(network))
+
+
+def _eval_before_super(made: Class) -> ast.AST | None:
+    """The statement of an overridden train() that super().train() takes back."""
+    method = made.member("train")
+    if not isinstance(method, Function) or method.owner is not made or isinstance(method.definition, ast.Lambda):
+        return None
+    if not is_network_class(made):
+        return None
+    found: ast.AST | None = None
+    for statement in method.definition.body:
+        for node in ast.walk(statement):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            of_super = isinstance(node.func.value, ast.Call) and ast.unparse(node.func.value.func) == "super"
+            if node.func.attr == "train" and of_super:
+                return found
+            if node.func.attr == "eval" and not node.args:
+                found = statement
+    return None

@@ -107,9 +107,8 @@ _DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", 
 
 def _in_network(event: Event) -> bool:
     """Whether it is done within a network's forward: other methods may be for training only."""
-    return any(
-        call.function.name == "forward" and is_network_class(call.function.owner) for call in event.context.calls()
-    )
+    calls = event.context.calls()
+    return any(call.function.name == "forward" and is_network_class(call.function.owner) for call in calls)
 
 
 def _ignores_mode(event: Event) -> str | None:

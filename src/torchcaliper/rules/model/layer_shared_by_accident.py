@@ -90,7 +90,7 @@ class LayerSharedByAccident(Rule):
                 held = holder.attributes.get("[children]")
                 if not isinstance(held, Collection) or id(made.node) in told:
                     continue
-                shared = _repeated(held) or _spread(made)
+                shared = _repeated(held, made) or _spread(made)
                 if shared is None:
                     continue
                 told.add(id(made.node))
@@ -107,10 +107,12 @@ class LayerSharedByAccident(Rule):
                 )
 
 
-def _repeated(held: Collection) -> Object | None:
-    """A layer with weights that is in a list more than once."""
+def _repeated(held: Collection, made: Event) -> Object | None:
+    """A layer with weights that is in a list more than once, and not because it is written out twice."""
     seen: set[int] = set()
-    for item in held.items:
+    written = made.node.args if isinstance(made.node, ast.Call) else []
+    by_hand = len(written) > 1 and not any(isinstance(given, ast.Starred) for given in written)
+    for item in () if by_hand else held.items:
         if isinstance(item, Object) and id(item) in seen and _has_weights(item):
             return item
         seen.add(id(item))
