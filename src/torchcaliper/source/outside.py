@@ -51,6 +51,8 @@ _OF_TENSORS = (
     "torch.fft.",
     "torch.nn.init.",
 )
+#: exports that follow what the network does with an example
+_EXPORTS = frozenset({"torch.jit.trace", "torch.export.export"})
 _REGIONS = frozenset({*NO_GRAD, *AUTOCAST, *SET_GRAD, "torch.enable_grad", "torch.autograd.enable_grad"})
 #: methods of a network that give the network back
 _SELF = frozenset(
@@ -127,10 +129,25 @@ def call_outside(run: Interpreter, name: str, arguments: Arguments, node: ast.AS
             result = operation(run, last, arguments, node)
         else:
             result = run.symbol(f"call:{last}", node, arguments.all(), by=outside(name))
+        if name in _EXPORTS and arguments.positional:
+            return _exported(run, last, name, arguments, result, node)
         return run.emit(last, node, full=name, arguments=arguments, result=result)
     if is_class_name(name):
         return _make(run, name, arguments, node)
     return _plain(run, name, arguments, node, escapes=not name.startswith(("numpy.", "math.", "random.", "logging.")))
+
+
+def _exported(run: Interpreter, last: str, name: str, arguments: Arguments, result: Value, node: ast.AST) -> Value:
+    """An export, which runs the network once, in the mode that it is in."""
+    from torchcaliper.source.calling import call
+
+    network, *given = arguments.positional
+    example = given[0] if given else None
+    event = run.emit(last, node, full=name, arguments=arguments, result=result, training=mode_of(network))
+    if is_network(network) and isinstance(example, Symbol | Collection):
+        passed = tuple(example.all()) if isinstance(example, Collection) else (example,)
+        call(run, network, Arguments(passed), node)
+    return event
 
 
 def _plain(run: Interpreter, name: str, arguments: Arguments, node: ast.AST, escapes: bool) -> Value:

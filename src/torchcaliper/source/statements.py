@@ -155,6 +155,8 @@ def _if(run: Interpreter, node: ast.If) -> None:
     if not node.orelse and isinstance(node.body[0], ast.Raise):
         # A guard: the path that goes on has changed nothing.
         return
+    if run.context.call is not None and isinstance(test, Symbol):
+        run.emit("branch", node, receiver=test, result=NONE)
     run.alternatives(node, test, [(True, lambda: follow(run, node.body)), (False, lambda: follow(run, node.orelse))])
 
 

@@ -124,10 +124,10 @@ class Event:
     """Something the program does.
 
     `name` is the short name of the operation or method (`backward`, `step`, `cross_entropy`), `full` the full name of
-    something from outside. Names of their own: `enter` for a call of a network or function of the
-    project, `make` for an object that is made, `set` for an assignment to an attribute or item, `update` for an
-    augmented one, `mention` for an attribute that is named as a statement, `carry` for a name that a loop's body has
-    bound anew at its end.
+    something from outside. Names of their own: `enter` for a call of a network or function of the project, `make` for
+    an object that is made, `set` for an assignment to an attribute or item, `update` for an augmented one, `mention`
+    for an attribute that is named as a statement, `branch` for an `if` that is not known, `carry` for a name that a
+    loop's body has bound anew at its end.
     """
 
     name: str

@@ -1,0 +1,1 @@
+"""Rules on deployment: what an exported graph holds."""

@@ -1,0 +1,1 @@
+"""Rules on compilation: torch.compile and what it makes of a program."""
