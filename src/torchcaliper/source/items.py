@@ -10,6 +10,7 @@ from torchcaliper.source.layers import children, some_child
 from torchcaliper.source.shapes import shape_of_item
 from torchcaliper.source.values import (
     Arguments,
+    Class,
     Collection,
     Constant,
     Either,
@@ -31,7 +32,7 @@ def element_of(run: Interpreter, over: Value, node: ast.AST) -> Value:
         return either(*[Constant(key) for key in list(over.items)[:4]]) if over.items else run.symbol("key", node)
     if isinstance(over, Object):
         if over.is_a("torch.utils.data.DataLoader"):
-            return run.symbol("batch", node, (over,))
+            return _batch(run, over, node)
         child = some_child(over)
         return child if child is not None else run.symbol("element", node, (over,))
     if isinstance(over, Either):
@@ -44,6 +45,28 @@ def element_of(run: Interpreter, over: Value, node: ast.AST) -> Value:
     if isinstance(over, Symbol) and over.shape:
         result.shape = over.shape[1:]
     return result
+
+
+def _batch(run: Interpreter, loader: Object, node: ast.AST) -> Value:
+    """A batch of a DataLoader. What the dataset's methods do for it is followed once."""
+    dataset = loader.arguments.get("dataset", 0)
+    key = "[read]"
+    if isinstance(dataset, Object) and isinstance(dataset.type, Class) and key not in loader.attributes:
+        from torchcaliper.source.calling import call_method
+
+        loader.attributes[key] = Constant(True)
+        context = run.context
+        region = run.region("torch.utils.data.DataLoader", loader.arguments, node)
+        run.context = context.but(region=region)
+        try:
+            if dataset.method("__getitem__") is not None:
+                index = run.symbol("index", node, (dataset,))
+                call_method(run, dataset, "__getitem__", Arguments((index,)), node)
+            elif dataset.method("__iter__") is not None:
+                call_method(run, dataset, "__iter__", Arguments(), node)
+        finally:
+            run.context = context
+    return run.symbol("batch", node, (loader,))
 
 
 def get_item(run: Interpreter, holder: Value, index: Value, node: ast.AST) -> Value:

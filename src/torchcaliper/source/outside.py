@@ -20,6 +20,7 @@ from torchcaliper.source.operations import (
     is_optimizer,
     outside,
 )
+from torchcaliper.source.shapes import size_of
 from torchcaliper.source.tensors import operation
 from torchcaliper.source.truth import truth
 from torchcaliper.source.values import (
@@ -162,8 +163,26 @@ def _plain(run: Interpreter, name: str, arguments: Arguments, node: ast.AST, esc
     return run.emit(last, node, full=name, arguments=arguments, result=result)
 
 
+def _measure(run: Interpreter, dataset: Value | None, node: ast.AST) -> None:
+    """Ask a dataset of the project how long it is: `len(dataset)`, kept as an attribute of its own."""
+    from torchcaliper.source.calling import call_method
+
+    if not isinstance(dataset, Object) or not isinstance(dataset.type, Class) or dataset.method("__len__") is None:
+        return
+    recording, run.recording = run.recording, False
+    try:
+        length = call_method(run, dataset, "__len__", Arguments(), node)
+    finally:
+        run.recording = recording
+    size = size_of(length)
+    if isinstance(size, int):
+        dataset.attributes["[length]"] = Constant(size)
+
+
 def _make(run: Interpreter, name: str, arguments: Arguments, node: ast.AST) -> Value:
     result = Object(name, arguments, place=run.place(node), context=run.context)
+    if name == "torch.utils.data.DataLoader":
+        _measure(run, arguments.get("dataset", 0), node)
     if is_layer(name):
         adopt(result)
         if name == "torch.nn.ModuleDict" and arguments.positional and isinstance(arguments.positional[0], Table):
