@@ -354,6 +354,16 @@ def _conv(result: Symbol) -> Shape | None:
     return (lead, out, *space)
 
 
+def _pooled(result: Symbol) -> Shape | None:
+    """Adaptive pooling: the sizes that it is told to give."""
+    source = shape_of(result.inputs[0]) if result.inputs else None
+    if source is None or not isinstance(result.by, Object):
+        return None
+    dims = int(result.op[-2])
+    size = size_of(result.by.arguments.get("output_size", 0))
+    return (*source[:-dims], *([size] * dims)) if len(source) > dims else None
+
+
 def _number(value: Value | None) -> Size:
     if isinstance(value, Symbol):
         return _size_or_own(value)
@@ -486,6 +496,8 @@ def _cat(result: Symbol) -> Shape | None:
 
 _RULES: dict[str, Callable[[Symbol], Shape | None]] = {
     "linear": _linear,
+    **{f"adaptiveavgpool{n}d": _pooled for n in (1, 2, 3)},
+    **{f"adaptivemaxpool{n}d": _pooled for n in (1, 2, 3)},
     "tensor": _written_out,
     "from_numpy": _written_out,
     "as_tensor": _written_out,

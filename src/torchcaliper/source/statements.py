@@ -173,7 +173,10 @@ def _for(run: Interpreter, node: ast.For | ast.AsyncFor) -> None:
 
 
 def _few_objects(over: Collection) -> bool:
-    return len(over.items) <= 4 and any(isinstance(item, Object | Function | Class) for item in over.items)
+    if len(over.items) > 4:
+        return False
+    rows = [item.items if isinstance(item, Collection) else [item] for item in over.items]
+    return any(isinstance(part, Object | Function | Class) for row in rows for part in row)
 
 
 def _turn(run: Interpreter, node: ast.For | ast.AsyncFor, over: Value, item: Value) -> None:

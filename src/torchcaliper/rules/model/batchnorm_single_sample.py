@@ -7,6 +7,12 @@ from collections.abc import Iterator
 from torchcaliper.findings import Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Failure, Run
+from torchcaliper.source.datasets import last_batch, loader_option, training_loaders
+from torchcaliper.source.graphs import depends_on
+from torchcaliper.source.layers import layer_type
+from torchcaliper.source.shapes import shape_of
+from torchcaliper.source.trace import Event, Loop, Reading, Trace
+from torchcaliper.source.values import Place, Symbol, constant
 
 _MESSAGE = "Expected more than 1 value per channel when training"
 
@@ -81,6 +87,21 @@ class BatchnormSingleSample(Rule):
             shape=shape,
         )
 
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for trace in reading.traces:
+            for at, message, fix, norm in _single(trace):
+                if id(at.node) in told:
+                    continue
+                told.add(id(at.node))
+                yield self.finding(
+                    message + ", and {layer} needs more than one value per channel in training mode",
+                    at=at.location,
+                    evidence=[evidence("the layer runs here", norm.location)],
+                    fix=fix,
+                    layer=layer_type(norm.receiver),
+                )
+
 
 def _remainder(samples: int, size: int) -> Evidence:
     return evidence(
@@ -89,3 +110,52 @@ def _remainder(samples: int, size: int) -> Evidence:
         size=size,
         full=samples // size,
     )
+
+
+def _single(trace: Trace) -> Iterator[tuple[Place, str, str, Event]]:
+    """Where one sample is normalised: the place, what is wrong, the fix, the layer."""
+    norms = [e for e in trace.named("batch_norm") if e.training is True and _is_flat(e)]
+    if not norms:
+        return
+    for loader, _ in training_loaders(trace).values():
+        alone = constant(loader_option(loader, "batch_size"), 1) == 1
+        found = next((n for n in norms if depends_on(n.value("input"), {id(loader)})), None)
+        if found is not None and loader.place is not None and (alone or last_batch(loader) == 1):
+            what = "this loader gives single samples" if alone else "the last batch of this loader holds one sample"
+            yield loader.place, what, "drop_last=True, or a batch size that leaves no single sample over", found
+    for norm in norms:
+        shape = shape_of(norm.value("input"))
+        calls = [e for e in trace.named("enter") if e.index < norm.index]
+        whole = next((e for e in reversed(calls) if not _in_forward(e)), None)
+        if whole is None:
+            continue
+        if shape is not None and shape[0] == 1:
+            yield whole.place, "one sample is given here", "model.eval() before single samples are predicted", norm
+        elif any(_leaves_one(loop) for loop in whole.context.loops()):
+            what = "the last part of this split holds one sample"
+            yield whole.place, what, "leave the last part out, or another size", norm
+
+
+def _is_flat(norm: Event) -> bool:
+    """Whether a layer normalises over the samples alone: no positions beside them."""
+    shape = shape_of(norm.value("input"))
+    if shape is None:
+        return layer_type(norm.receiver) == "BatchNorm1d"
+    return all(size == 1 for size in shape[2:])
+
+
+def _in_forward(event: Event) -> bool:
+    return any(call.function.name == "forward" for call in event.context.calls())
+
+
+def _leaves_one(loop: Loop) -> bool:
+    """Whether a loop goes through `indices.split(n)` whose last part is a single one."""
+    over = loop.over
+    if not isinstance(over, Symbol) or over.op != "split" or not over.inputs:
+        return False
+    shape, size = shape_of(over.inputs[0]), constant(over.options.get("split_size_or_sections"))
+    if size is None and len(over.inputs) > 1:
+        size = constant(over.inputs[1])
+    if not shape or not isinstance(shape[0], int) or not isinstance(size, int) or size <= 1:
+        return False
+    return shape[0] % size == 1

@@ -1,0 +1,1 @@
+"""Rules on ranks: what several processes have to agree on."""
