@@ -27,7 +27,8 @@ from torchcaliper.source.values import (
 if TYPE_CHECKING:
     from torchcaliper.source.interpreter import Interpreter
 
-_SAME = frozenset(
+#: operations whose result has the shape of their input, element by element or along one of its dims
+ELEMENTWISE = frozenset(
     (
         "relu sigmoid tanh softmax log_softmax dropout dropout1d dropout2d dropout3d batch_norm layer_norm group_norm "
         "contiguous clone detach to float double half bfloat16 cpu cuda gelu silu leaky_relu elu identity exp log sqrt "
@@ -219,7 +220,7 @@ def _matmul(a: Shape | None, b: Shape | None) -> Shape | None:
 def infer_shape(result: Symbol) -> None:
     """Set the shape of an operation's result, where its inputs and arguments tell it."""
     op = result.op
-    if op in _SAME:
+    if op in ELEMENTWISE:
         result.shape = shape_of(result.inputs[0]) if result.inputs else None
     elif op in _RULES:
         result.shape = _RULES[op](result)
@@ -484,8 +485,32 @@ def _cat(result: Symbol) -> Shape | None:
     return (*known[0][:dim], total if parts.known else None, *known[0][dim + 1 :])
 
 
+def letters(made: Symbol) -> tuple[list[str], str] | None:
+    """The letters of an einsum's operands and of its result; None where they are not written out."""
+    equation = constant(made.inputs[0]) if made.inputs else None
+    if not isinstance(equation, str) or "->" not in equation or "." in equation:
+        return None
+    left, _, right = equation.replace(" ", "").partition("->")
+    operands = left.split(",")
+    return (operands, right) if len(operands) == len(made.inputs) - 1 else None
+
+
+def _einsum(result: Symbol) -> Shape | None:
+    written = letters(result)
+    if written is None:
+        return None
+    sizes: dict[str, Size] = {}
+    for operand, value in zip(written[0], result.inputs[1:], strict=True):
+        shape = shape_of(value)
+        for letter, size in zip(operand, shape or (), strict=False):
+            if sizes.get(letter) is None:
+                sizes[letter] = size
+    return tuple(sizes.get(letter) for letter in written[1])
+
+
 _RULES: dict[str, Callable[[Symbol], Shape | None]] = {
     "linear": _linear,
+    "einsum": _einsum,
     "tensor": _written_out,
     "from_numpy": _written_out,
     "as_tensor": _written_out,
