@@ -7,7 +7,7 @@ from typing import Any
 
 from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.layers import children, some_child
-from torchcaliper.source.shapes import shape_of_item
+from torchcaliper.source.shapes import PARTS, has_dims, shape_of_item, shape_of_part
 from torchcaliper.source.values import (
     Arguments,
     Class,
@@ -42,8 +42,8 @@ def element_of(run: Interpreter, over: Value, node: ast.AST) -> Value:
     if isinstance(over, Constant) and isinstance(over.value, str | tuple | list | range) and over.value:
         return Constant(over.value[0]) if len(over.value) == 1 else run.symbol("element", node, (over,))
     result = run.symbol("element", node, (over,))
-    if isinstance(over, Symbol) and over.shape:
-        result.shape = over.shape[1:]
+    if isinstance(over, Symbol):
+        result.shape = shape_of_part(over) if over.op in PARTS else over.shape[1:] if over.shape else None
     return result
 
 
@@ -142,6 +142,8 @@ def unpack(run: Interpreter, value: Value, count: int, star: int | None, node: a
     """The parts of a value for `count` targets, the one at `star` taking the rest."""
     if isinstance(value, Phi) and not isinstance(value.first, Symbol):
         value = value.first
+    if star is None and isinstance(value, Symbol) and value.op in ("shape", "size"):
+        has_dims(value, count, run.context)
     if isinstance(value, Collection) and value.known:
         items = value.items
         if star is None and len(items) == count:

@@ -26,8 +26,10 @@ from torchcaliper.source.values import (
 
 if TYPE_CHECKING:
     from torchcaliper.source.interpreter import Interpreter
+    from torchcaliper.source.trace import Context
 
-_SAME = frozenset(
+#: operations whose result has the shape of their input, element by element or along one of its dims
+ELEMENTWISE = frozenset(
     (
         "relu sigmoid tanh softmax log_softmax dropout dropout1d dropout2d dropout3d batch_norm layer_norm group_norm "
         "contiguous clone detach to float double half bfloat16 cpu cuda gelu silu leaky_relu elu identity exp log sqrt "
@@ -104,10 +106,38 @@ def shape_of_item(result: Symbol, holder: Value, index: Value) -> None:
     if isinstance(holder, Symbol) and holder.op == "batch":
         result.shape = _column(holder, index)
         return
+    if isinstance(holder, Symbol) and holder.op in PARTS:
+        result.shape = shape_of_part(holder)
+        return
     shape = shape_of(holder)
     if shape is None:
         return
     result.shape = _indexed(shape, index)
+
+
+#: operations that give several parts of a tensor
+PARTS = ("chunk", "split")
+
+
+def shape_of_part(parts: Symbol) -> Shape | None:
+    """The shape of one of the parts that `chunk` and `split` give."""
+    source = shape_of(parts.inputs[0]) if parts.inputs else None
+    dim, count = constant(parts.options.get("dim"), 0), constant(parts.options.get("chunks"))
+    if source is None or not isinstance(dim, int) or not -len(source) <= dim < len(source):
+        return None
+    whole = source[dim]
+    part: Size = whole // count if isinstance(whole, int) and isinstance(count, int) and count > 0 else None
+    return tuple(part if i == dim % len(source) else size for i, size in enumerate(source))
+
+
+def has_dims(shape: Symbol, count: int, now: Context) -> None:
+    """`b, t, c = x.shape`: the tensor has three dims, or this would not go on."""
+    holder = shape.inputs[0] if shape.inputs else None
+    if not isinstance(holder, Symbol) or holder.shape is not None or shape.option("dim") is not None:
+        return
+    # Behind a branch (`if x.dim() == 3`) it is known of that way only.
+    if holder.context is not None and holder.context.condition is now.condition:
+        holder.shape = tuple(_own(holder, dim) for dim in range(count))
 
 
 def _column(batch: Symbol, index: Value) -> Shape | None:
@@ -219,7 +249,7 @@ def _matmul(a: Shape | None, b: Shape | None) -> Shape | None:
 def infer_shape(result: Symbol) -> None:
     """Set the shape of an operation's result, where its inputs and arguments tell it."""
     op = result.op
-    if op in _SAME:
+    if op in ELEMENTWISE:
         result.shape = shape_of(result.inputs[0]) if result.inputs else None
     elif op in _RULES:
         result.shape = _RULES[op](result)
@@ -340,17 +370,9 @@ def _conv(result: Symbol) -> Shape | None:
         lead = source[0]
     elif isinstance(result.inputs[0], Symbol):
         lead = _own(result.inputs[0], 0)
-    kernel, stride = layer_option(result.by, "kernel_size"), layer_option(result.by, "stride")
-    padding = layer_option(result.by, "padding")
-    same = constant(padding) == "same" or (
-        isinstance(constant(kernel), int)
-        and constant(kernel) == 2 * (constant(padding) or 0) + 1
-        and constant(stride, 1) == 1
-        and not result.op.startswith("conv_transpose")
-    )
     space: tuple[Size, ...] = tuple(Dim("space") for _ in range(dims))
-    if same and source is not None and len(source) == dims + 2:
-        space = source[2:]
+    if source is not None and len(source) == dims + 2:
+        space = tuple(_convolved(result.by, result.op, size) for size in source[2:])
     return (lead, out, *space)
 
 
@@ -362,6 +384,22 @@ def _pooled(result: Symbol) -> Shape | None:
     dims = int(result.op[-2])
     size = size_of(result.by.arguments.get("output_size", 0))
     return (*source[:-dims], *([size] * dims)) if len(source) > dims else None
+
+
+def _convolved(layer: Object, op: str, size: Size) -> Size:
+    """What a convolution makes of one size, where its options are plain numbers."""
+    given = {name: constant(layer_option(layer, name)) for name in ("kernel_size", "stride", "padding", "dilation")}
+    kernel, padding = given["kernel_size"], given["padding"] or 0
+    stride, dilation = given["stride"] or 1, given["dilation"] or 1
+    if padding == "same":
+        return size
+    numbers = (kernel, stride, padding, dilation)
+    if op.startswith("conv_transpose") or not all(isinstance(number, int) for number in numbers):
+        return Dim("space")
+    shrinks = dilation * (kernel - 1) - 2 * padding
+    if shrinks == 0 and stride == 1:
+        return size
+    return (size - shrinks - 1) // stride + 1 if isinstance(size, int) else Dim("space")
 
 
 def _number(value: Value | None) -> Size:
@@ -494,10 +532,48 @@ def _cat(result: Symbol) -> Shape | None:
     return (*known[0][:dim], total if parts.known else None, *known[0][dim + 1 :])
 
 
+def _as_input(result: Symbol) -> Shape | None:
+    return shape_of(result.inputs[0]) if result.inputs else None
+
+
+def _elementwise(result: Symbol) -> Shape | None:
+    if len(result.inputs) != 2:
+        return None
+    shape_of_binary(result, *result.inputs)
+    return result.shape
+
+
+def letters(made: Symbol) -> tuple[list[str], str] | None:
+    """The letters of an einsum's operands and of its result; None where they are not written out."""
+    equation = constant(made.inputs[0]) if made.inputs else None
+    if not isinstance(equation, str) or "->" not in equation or "." in equation:
+        return None
+    left, _, right = equation.replace(" ", "").partition("->")
+    operands = left.split(",")
+    return (operands, right) if len(operands) == len(made.inputs) - 1 else None
+
+
+def _einsum(result: Symbol) -> Shape | None:
+    written = letters(result)
+    if written is None:
+        return None
+    sizes: dict[str, Size] = {}
+    for operand, value in zip(written[0], result.inputs[1:], strict=True):
+        shape = shape_of(value)
+        for letter, size in zip(operand, shape or (), strict=False):
+            if sizes.get(letter) is None:
+                sizes[letter] = size
+    return tuple(sizes.get(letter) for letter in written[1])
+
+
 _RULES: dict[str, Callable[[Symbol], Shape | None]] = {
     "linear": _linear,
     **{f"adaptiveavgpool{n}d": _pooled for n in (1, 2, 3)},
     **{f"adaptivemaxpool{n}d": _pooled for n in (1, 2, 3)},
+    "einsum": _einsum,
+    "transformerencoderlayer": _as_input,
+    "transformerencoder": _as_input,
+    **dict.fromkeys(("add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_"), _elementwise),
     "tensor": _written_out,
     "from_numpy": _written_out,
     "as_tensor": _written_out,

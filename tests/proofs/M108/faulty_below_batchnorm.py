@@ -1,5 +1,5 @@
 # line: 16
-# also: M108
+# source: silent, the rows may as well be the nodes of one graph
 import torch
 from torch import nn
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.metrics import FALLS, sense
 from torchcaliper.source.operations import LOSSES
 from torchcaliper.source.steps import backwards, loss_of
 from torchcaliper.source.trace import Reading
-from torchcaliper.source.values import Either, Object, Symbol, Value
+from torchcaliper.source.values import Constant, Either, Object, Symbol, Value
 
 USES = 3
 
@@ -76,7 +77,8 @@ class SummedLoss(Rule):
                     continue
                 terms = list(_undivided(loss_of(backward)))
                 # Several sums of one kind are a bound (a variational autoencoder): their ratio is meant.
-                if len(terms) != 1:
+                # The sum of whatever a network gives is no loss.
+                if len(terms) != 1 or sense(terms[0]) != FALLS:
                     continue
                 made = terms[0]
                 place = made.by.place if isinstance(made.by, Object) and made.by.place is not None else made.place
@@ -104,11 +106,15 @@ def _undivided(loss: Value | None) -> Iterator[Symbol]:
         elif isinstance(item, Symbol):
             if _is_sum(item):
                 yield item
-            elif item.op in ("add", "neg", "sub", "scale"):
+            elif item.op in ("add", "neg", "sub", "scale") or (item.op == "mul" and _is_scaled(item)):
                 stack.extend(item.inputs)
+
+
+def _is_scaled(product: Symbol) -> bool:
+    return any(isinstance(part, Constant) for part in product.inputs)
 
 
 def _is_sum(made: Symbol) -> bool:
     if made.op in LOSSES:
         return bool(made.option("reduction") == "sum")
-    return made.op == "sum" and made.recorded and made.shape == () and len(made.inputs) == 1
+    return made.op == "sum" and made.recorded and made.shape == ()

@@ -8,6 +8,10 @@ from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
 from torchcaliper.run.record_dependence import Regrouping, SampleMixing
+from torchcaliper.source.layers import layer_option
+from torchcaliper.source.shapes import shape_of
+from torchcaliper.source.trace import Reading
+from torchcaliper.source.values import Constant, Object, Shape, Size, Symbol, Value, constant
 
 #: seen in so many steps
 _TIMES = 2
@@ -87,6 +91,110 @@ class ScramblingReshape(Rule):
             before=tuple(made.before),
             after=tuple(made.after),
         )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for event in reading.events("view", "reshape"):
+            made = event.result
+            if not isinstance(made, Symbol) or id(event.node) in told or not made.inputs:
+                continue
+            kind = _kind(made)
+            if kind is None:
+                continue
+            told.add(id(event.node))
+            yield self.finding(
+                "{operator} draws the borders anew where axes change places: the elements stay in their order, so "
+                "each row of the result mixes " + _MIXES[kind] + ".",
+                at=event.location,
+                fix=_FIXES[kind],
+                subjects=[f"view:{event.location}"],
+                operator=made.op,
+            )
+
+
+def _kind(made: Symbol) -> str | None:
+    """Which axes a view exchanges that it cannot exchange; None where it does not, or where that is not known."""
+    source = made.inputs[0]
+    before, after = shape_of(source), made.shape
+    if isinstance(source, Symbol) and _is_state_of_several(source):
+        return "batch" if _has_samples_first(made) else None
+    if before is None or after is None or _is_joined(source):
+        return None
+    if len(before) == len(after):
+        return "exchanged" if _exchanges(before, after) else None
+    if len(before) == 3 and len(after) == 4:
+        if _names(after[2], before, 1) and after[1] is not before[1] and after[1] != before[1]:
+            return "heads" if after[0] in (before[0], None) else None
+        return "exchanged" if _names(after[1], before, 2) and after[0] in (before[0], None) else None
+    if len(before) == 4 and len(after) == 3:
+        return "exchanged" if _names(after[2], before, 1) and after[0] in (before[0], None) else None
+    if len(before) > 2 and len(after) == 2 and _names(after[1], before, 1):
+        return "rows" if any(isinstance(size, int) and size > 1 for size in before[2:]) else None
+    return None
+
+
+def _names(size: Size, shape: Shape, axis: int) -> bool:
+    """Whether a size is that of this axis, and of no other one."""
+    if size is None or size == 1 or size != shape[axis]:
+        return False
+    return sum(1 for other in shape if other == size) == 1
+
+
+def _exchanges(before: Shape, after: Shape) -> bool:
+    """Whether the same sizes come in another order."""
+    if None in before or None in after or 1 in before:
+        return False
+    if any(before.count(size) != after.count(size) for size in before):
+        return False
+    for i, first in enumerate(after):
+        for second in after[i + 1 :]:
+            there = [n for n, size in enumerate(before) if size == first]
+            behind = [n for n, size in enumerate(before) if size == second]
+            if first != second and min(there) > max(behind):
+                return True
+    return False
+
+
+def _is_joined(source: Value) -> bool:
+    """Whether a tensor was padded or joined just before: then another stride is what is meant."""
+    for _ in range(6):
+        if not isinstance(source, Symbol) or not source.inputs:
+            return False
+        if source.op in ("cat", "stack", "pad", "call:pad"):
+            return True
+        if source.op not in ("contiguous", "getitem", "view", "reshape", "clone"):
+            return False
+        source = source.inputs[0]
+    return False
+
+
+def _is_state_of_several(source: Symbol) -> bool:
+    """Whether a value is the last state of a recurrent layer with several layers or directions: they stand in front."""
+    first = source.inputs[0] if source.inputs else None
+    if source.op != "getitem" or not isinstance(first, Symbol):
+        return False
+    if first.op == "getitem":
+        source, first = first, first.inputs[0] if first.inputs else None
+    if not isinstance(first, Symbol) or constant(source.options.get("index")) != 1:
+        return False
+    by = first.by
+    if first.op not in ("lstm", "gru", "rnn") or not isinstance(by, Object):
+        return False
+    layers = constant(layer_option(by, "num_layers"), 1)
+    return constant(layer_option(by, "bidirectional")) is True or (isinstance(layers, int) and layers > 1)
+
+
+def _has_samples_first(made: Symbol) -> bool:
+    """Whether a view asks for one row for each sample."""
+    sizes = made.inputs[1:]
+    if len(sizes) != 2 or not isinstance(sizes[0], Symbol) or not isinstance(sizes[1], Constant):
+        return False
+    asked = sizes[0]
+    if asked.op == "len":
+        return asked.inputs[0] is not made.inputs[0]
+    if asked.op != "size" or not asked.inputs:
+        return False
+    return asked.inputs[0] is not made.inputs[0] or asked.option("dim") == 1
 
 
 _MIXES = {

@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source import kinds
+from torchcaliper.source.axes import Step, follow_axis, is_from_loader, least_rank
+from torchcaliper.source.shapes import shape_of
+from torchcaliper.source.trace import Event, Reading
+from torchcaliper.source.values import constant
 
 LOOKS = 2
+#: losses that take (samples, classes, ...)
+_OF_CLASSES = ("cross_entropy", "nll_loss")
+_OF_SAMPLES = (*_OF_CLASSES, "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss")
 
 
 class SoftmaxWrongDim(Rule):
@@ -64,3 +72,40 @@ class SoftmaxWrongDim(Rule):
                 dim=place.dim,
                 shape=place.shape,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[object] = set()
+        for loss in reading.events(*_OF_SAMPLES):
+            if loss.context.grad is False:
+                continue
+            for step in follow_axis(loss.value("input"), 0):
+                made = step.value
+                if made.op not in ("softmax", "log_softmax") or constant(made.options.get("dim")) != step.axis:
+                    continue
+                at = kinds.place_of(made)
+                if at in told or not _is_over_samples(loss, step):
+                    continue
+                told.add(at)
+                yield self.finding(
+                    "{function} normalises over the samples of the batch: dim {dim}",
+                    at=at,
+                    evidence=[
+                        evidence("this axis is the one of the samples in the loss", loss.location),
+                        evidence("the weights of one sample depend on the other samples"),
+                    ],
+                    fix="normalise over the last dimension (dim=-1), or over the classes or positions meant",
+                    subjects=[f"loss:{loss.location}"],
+                    function=made.op,
+                    dim=step.axis,
+                )
+
+
+def _is_over_samples(loss: Event, step: Step) -> bool:
+    """Whether a softmax on the way to a loss, along the axis of its samples, has other axes to run over."""
+    scores = step.value.inputs[0]
+    shape = shape_of(scores)
+    if step.summed:
+        return shape is None or len(shape) > 1  # what it weighs is summed over another axis
+    if least_rank(scores) < 2:
+        return False
+    return (step.direct and loss.name in _OF_CLASSES) or is_from_loader(scores)
