@@ -184,7 +184,7 @@ class Interpreter:
             self.context = context
 
     def loop(self, node: ast.AST, over: Value | None) -> Loop:
-        return Loop(self.place(node), over, self.context.loop)
+        return Loop(self.place(node), over, self.context.loop, self.context.condition)
 
     def region(self, name: str, arguments: Arguments, node: ast.AST) -> Region:
         return Region(name, arguments, self.place(node), self.context.region)

@@ -34,7 +34,8 @@ ELEMENTWISE = frozenset(
         "relu sigmoid tanh softmax log_softmax dropout dropout1d dropout2d dropout3d batch_norm layer_norm group_norm "
         "contiguous clone detach to float double half bfloat16 cpu cuda gelu silu leaky_relu elu identity exp log sqrt "
         "abs clamp neg masked_fill normalize requires_grad_ zeros_like ones_like randn_like rand_like buffer long int "
-        "logsigmoid softplus data Parameter round pow argsort deepcopy clamp_ clip cumsum"
+        "logsigmoid softplus data Parameter round poisson bernoulli log1p expm1 sin cos "
+        "floor ceil pow argsort deepcopy clamp_ clip cumsum"
     ).split()
 )
 _REDUCE = frozenset(

@@ -23,6 +23,8 @@ class Loop:
     place: Place
     over: Value | None
     parent: Loop | None = None
+    #: the branch that the whole loop stands in
+    condition: Condition | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -102,6 +104,10 @@ class Context:
         while region is not None:
             yield region
             region = region.parent
+
+    def always_in(self, loop: Loop) -> bool:
+        """Whether no branch within a loop decides if something is done in a turn of it."""
+        return self.condition is loop.condition
 
     def within(self, *names: str) -> Region | None:
         """The innermost region of one of these names."""

@@ -57,7 +57,7 @@ class NonAtomicSave(Rule):
                 if save.full != "torch.save" or loop is None or not repeats(loop) or id(save.node) in told:
                     continue
                 path = save.arguments.get("f", 1)
-                if save.context.condition is not None or not _is_one_path(path, loop, save):
+                if not save.context.always_in(loop) or not _is_one_path(path, loop, save):
                     continue
                 told.add(id(save.node))
                 yield self.finding(
@@ -77,9 +77,8 @@ def _is_one_path(path: Value | None, loop: Loop, save: Event) -> bool:
             if not isinstance(option.value, str):
                 return False
         elif isinstance(option, Symbol):
-            if option.op in ("entered", "call:BytesIO") or (
-                option.context is not None and loop in option.context.loops()
-            ):
+            anew = option.context is not None and loop in option.context.loops()
+            if anew or option.op in ("entered", "element", "index", "key", "call:BytesIO"):
                 return False
         elif isinstance(option, Object):
             if not option.is_a("pathlib.Path"):

@@ -71,7 +71,7 @@ class TrainingDataUnshuffled(Rule):
 
 def _in_order(loader: Object) -> bool:
     given = loader_option(loader, "shuffle")
-    if given is not None and constant(given) is not False:
+    if loader.arguments.open or (given is not None and constant(given) is not False):
         return False
     others = [loader_option(loader, name) for name in ("sampler", "batch_sampler")]
     return all(other is None or (isinstance(other, Constant) and other.value is None) for other in others)
