@@ -156,6 +156,9 @@ def _binary(run: Interpreter, node: ast.BinOp) -> Value:
         return result
     result_symbol = run.symbol(name, node, (left, right))
     shape_of_binary(result_symbol, left, right)
+    if name == "truediv" and isinstance(left, Symbol) and left.op in ("add", "total"):
+        # A sum that a loop has made, divided: a mean.
+        run.emit("divide", node, full=name, receiver=left, arguments=Arguments((right,)), result=result_symbol)
     return result_symbol
 
 

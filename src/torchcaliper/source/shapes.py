@@ -34,8 +34,8 @@ ELEMENTWISE = frozenset(
         "relu sigmoid tanh softmax log_softmax dropout dropout1d dropout2d dropout3d batch_norm layer_norm group_norm "
         "contiguous clone detach to float double half bfloat16 cpu cuda gelu silu leaky_relu elu identity exp log sqrt "
         "abs clamp neg masked_fill normalize requires_grad_ zeros_like ones_like randn_like rand_like buffer long int "
-        "logsigmoid softplus data Parameter round poisson bernoulli log1p expm1 sin cos "
-        "floor ceil pow argsort deepcopy clamp_ clip cumsum"
+        "logsigmoid softplus data Parameter round pow argsort deepcopy clamp_ clip cumsum "
+        "poisson bernoulli sin cos floor ceil sign tril triu square rsqrt log1p expm1"
     ).split()
 )
 _REDUCE = frozenset(
@@ -579,6 +579,7 @@ _RULES: dict[str, Callable[[Symbol], Shape | None]] = {
     "from_numpy": _written_out,
     "as_tensor": _written_out,
     "arange": _vector,
+    "linspace": lambda r: (_number(r.inputs[2]),) if len(r.inputs) > 2 else None,
     "randperm": _vector,
     "randint": _random_integers,
     **{f"conv{n}d": _conv for n in (1, 2, 3)},

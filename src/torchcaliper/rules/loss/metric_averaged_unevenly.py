@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.means import BatchMean, batch_means, last_batch
+from torchcaliper.source.padding import mean_over_tokens
+from torchcaliper.source.trace import Reading
 
 
 class MetricAveragedUnevenly(Rule):
@@ -62,3 +65,39 @@ class MetricAveragedUnevenly(Rule):
                 last=last,
                 size=mean.batch_size,
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for trace in reading.traces:
+            for found in batch_means(trace):
+                place = found.added.place
+                if place is None or id(place.node) in told:
+                    continue
+                finding = self._of_source(found)
+                if finding is not None:
+                    told.add(id(place.node))
+                    yield finding
+
+    def _of_source(self, found: BatchMean) -> Finding | None:
+        uneven = last_batch(found.loop.over)
+        at = found.added.place.location if found.added.place is not None else None
+        averaged = evidence("the means are averaged here", found.at.location)
+        if uneven is not None:
+            return self.finding(
+                "the mean over batches weighs the last one, of {last}, like the others, of {size}",
+                at=at,
+                evidence=[averaged],
+                fix="add up sums and divide by the number of samples (or weight each mean by the size of its batch)",
+                subjects=[f"metric:{at}"],
+                last=uneven[0],
+                size=uneven[1],
+            )
+        if mean_over_tokens(found.mean) is None:
+            return None
+        return self.finding(
+            "a mean of means over tokens: a batch of few tokens weighs as much as one of many",
+            at=at,
+            evidence=[averaged, evidence("ignore_index leaves out another number of positions in each batch")],
+            fix='reduction="sum", and one division by the number of all tokens that are no padding',
+            subjects=[f"metric:{at}"],
+        )

@@ -1,0 +1,60 @@
+"""Sequences of different lengths in one tensor: what was padded, and means over what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchcaliper.source.values import Collection, Either, Phi, Symbol, Table, Value, constant
+
+_MANY = 200
+#: losses of classes, which leave out targets of `ignore_index`
+_OF_CLASSES = ("cross_entropy", "nll_loss")
+_SCALES = frozenset({"truediv", "div", "scale", "item", "detach", "float", "cpu"})
+
+
+def made_from(value: Value | None) -> Iterator[Symbol]:
+    """All operations that a value was computed by, on every way to it; bounded."""
+    seen: set[int] = set()
+    stack: list[Value | None] = [value]
+    while stack and len(seen) < _MANY:
+        item = stack.pop()
+        if item is None or id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, Either):
+            stack.extend(item.options)
+        elif isinstance(item, Phi):
+            stack.extend((item.first, item.next))
+        elif isinstance(item, Collection | Table):
+            stack.extend(item.all())
+        elif isinstance(item, Symbol):
+            yield item
+            # How many batches a list holds does not depend on what is in them.
+            counts = item.op == "len" and isinstance(item.inputs[0], Collection)
+            stack.extend(() if counts else item.inputs)
+
+
+def is_padded(value: Value | None) -> bool:
+    """Whether sequences of different lengths were padded to make a value."""
+    return any(made.op == "pad_sequence" for made in made_from(value))
+
+
+def mean_over_tokens(value: Value | None) -> Symbol | None:
+    """The loss that a number is, where it is a mean over the positions of one batch that are no padding.
+
+    How many these are differs from batch to batch, so such means are of different weight.
+    """
+    for _ in range(12):
+        if not isinstance(value, Symbol) or not value.inputs:
+            return None
+        if value.op in _OF_CLASSES:
+            break
+        if value.op not in _SCALES or any(is_padded(other) for other in value.inputs[1:]):
+            return None
+        value = value.inputs[0]
+    if not isinstance(value, Symbol) or value.op not in _OF_CLASSES or len(value.inputs) < 2:
+        return None
+    if value.option("reduction") not in (None, "mean") or {"reduce", "size_average"} & set(value.options):
+        return None
+    ignored = value.options.get("ignore_index")
+    return value if ignored is not None and constant(ignored, 0) is not None and is_padded(value.inputs[1]) else None
