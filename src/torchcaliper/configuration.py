@@ -22,6 +22,8 @@ class Settings:
     fail_on: Severity | None = None
     advice: bool = False
     baseline: Path | None = None
+    #: files and folders that lint leaves out
+    exclude: tuple[str, ...] = ()
 
     def overridden(
         self,
@@ -110,6 +112,7 @@ def _from_table(table: Mapping[str, Any], file: Path) -> Settings:
         "fail-on": ("fail_on", _severity),
         "advice": ("advice", _boolean),
         "baseline": ("baseline", lambda value, origin: file.parent / _string(value, origin)),
+        "exclude": ("exclude", _patterns),
     }
     values: dict[str, Any] = {}
     for key, value in table.items():
@@ -127,6 +130,12 @@ def _codes(value: Any, origin: str) -> tuple[str, ...]:
     codes = tuple(code for item in value for code in parse_codes(item))
     check_codes(codes, origin)
     return codes
+
+
+def _patterns(value: Any, origin: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise UsageError(f'{origin}: must be a list of patterns, such as ["generated", "*_pb2.py"]')
+    return tuple(value)
 
 
 def _severity(value: Any, origin: str) -> Severity:

@@ -29,12 +29,16 @@ def judge(run: Run, settings: Settings, faults: list[str] | None = None) -> list
     return _told(lambda rule: rule.judge_run(run), settings, faults)
 
 
-def judge_source(reading: Reading, settings: Settings, faults: list[str] | None = None) -> list[Finding]:
-    """What every rule finds in a file of source; otherwise as `judge`."""
-    return _told(lambda rule: rule.judge_source(reading), settings, faults)
+def find_in_source(reading: Reading, faults: list[str] | None = None) -> list[Finding]:
+    """What every rule finds in a file of source, one finding per cause, whatever the settings are."""
+    return _found(lambda rule: rule.judge_source(reading), faults)
 
 
 def _told(find: Callable[[Rule], Iterator[Finding]], settings: Settings, faults: list[str] | None) -> list[Finding]:
+    return select(_found(find, faults), settings)
+
+
+def _found(find: Callable[[Rule], Iterator[Finding]], faults: list[str] | None) -> list[Finding]:
     found: list[Finding] = []
     for rule in all_rules():
         try:
@@ -43,7 +47,12 @@ def _told(find: Callable[[Rule], Iterator[Finding]], settings: Settings, faults:
         except Exception as error:
             if faults is not None:
                 faults.append(f"rule {rule.code} {rule.name} failed: {type(error).__name__}: {error}")
-    told = [f for f in fold(found) if is_selected(f.code, settings.select, settings.ignore) and not is_suppressed(f)]
+    return fold(found)
+
+
+def select(findings: Iterable[Finding], settings: Settings) -> list[Finding]:
+    """The findings that the user wants to be told, merged and sorted by `in_order`."""
+    told = [f for f in findings if is_selected(f.code, settings.select, settings.ignore) and not is_suppressed(f)]
     if settings.baseline is not None:
         known, folder = _baseline(settings.baseline), settings.baseline.parent
         told = [f for f in told if fingerprint(f, folder) not in known]

@@ -14,18 +14,20 @@ from test_proofs import PROOFS, SEVERITY, header
 
 from torchcaliper.configuration import Settings
 from torchcaliper.findings import Finding, Severity
+from torchcaliper.judgement import select
 from torchcaliper.rule import Rule, all_rules
 from torchcaliper.run.blame import statement
-from torchcaliper.source.checking import check
+from torchcaliper.source.checking import check_file
+from torchcaliper.source.project import Project
 
 BY_SOURCE = {rule.code for rule in all_rules() if type(rule).judge_source is not Rule.judge_source}
 
 
 @cache
 def _findings(proof: Path) -> list[Finding]:
-    checked = check([proof], Settings())
-    assert not checked.problems, checked.problems
-    return checked.findings
+    answer = check_file(proof, proof.read_bytes(), Project())
+    assert not answer.problems, answer.problems
+    return select(answer.findings, Settings())
 
 
 @pytest.mark.parametrize("proof", PROOFS, ids=lambda p: f"{p.parent.name}-{p.stem}")

@@ -21,7 +21,7 @@ from torchcaliper.findings import Evidence, Finding, Location, Severity
 from torchcaliper.report.layout import Style, columns, cut, printable, styled, wrapped
 from torchcaliper.report.summary import RunSummary
 from torchcaliper.report.terminal import clamped
-from torchcaliper.report.wording import number, occurrence, said, shown_path, tally
+from torchcaliper.report.wording import number, occurrence, said, shown_place, tally
 from torchcaliper.source_text import source_line
 
 #: gives the text of a line of a file, empty when there is none
@@ -132,7 +132,7 @@ def _header(finding: Finding, cwd: str, width: int, colour: bool) -> list[str]:
 
 
 def _place(location: Location, cwd: str) -> str:
-    return f"{printable(shown_path(location.path, cwd))}:{location.line}"
+    return printable(shown_place(location, cwd))
 
 
 def _frame(location: Location, width: int, colour: bool, source: SourceReader) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from torchcaliper.findings import Edit, Evidence, Finding, Fix, Severity
 from torchcaliper.report.summary import RunSummary
 from torchcaliper.report.wording import said, shown_path
+from torchcaliper.source_text import cell_of
 from torchcaliper.version import __version__
 
 SCHEMA = 1
@@ -40,14 +41,16 @@ def document(findings: Sequence[Finding], subject: str, summary: RunSummary, cwd
 
 def _finding(finding: Finding, cwd: str) -> dict[str, Any]:
     place = finding.location
+    cell = cell_of(place.path, place.line) if place else None
     return {
         "code": finding.code,
         "name": finding.name,
         "severity": str(finding.severity),
         "message": said(finding.message),
         "path": shown_path(place.path, cwd) if place else None,
-        "line": place.line if place else None,
+        "line": cell[1] if cell else place.line if place else None,
         "column": place.column if place else 0,
+        **({"cell": cell[0]} if cell else {}),
         "evidence": [_evidence(evidence, cwd) for evidence in finding.evidence],
         "fix": _fix(finding.fix, cwd) if finding.fix else None,
         "count": finding.count,

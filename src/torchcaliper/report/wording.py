@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from torchcaliper.findings import Finding, Severity, Text
+from torchcaliper.findings import Finding, Location, Severity, Text
+from torchcaliper.source_text import cell_of
 
 
 def said(text: Text) -> str:
@@ -27,6 +28,12 @@ def shown_path(path: str, cwd: str) -> str:
         if relative != os.pardir and not relative.startswith(os.pardir + os.sep):
             return relative
     return path
+
+
+def shown_place(location: Location, cwd: str) -> str:
+    """`train.py:30`; in a notebook `train.ipynb:cell 3:2`."""
+    path, cell = shown_path(location.path, cwd), cell_of(location.path, location.line)
+    return f"{path}:{location.line}" if cell is None else f"{path}:cell {cell[0]}:{cell[1]}"
 
 
 def number(count: int, singular: str, plural: str | None = None) -> str:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import fnmatch
 import gc
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from torchcaliper.configuration import Settings
 from torchcaliper.errors import UsageError
-from torchcaliper.findings import Finding
-from torchcaliper.judgement import judge_source, merge
+from torchcaliper.source.answer import Answer, Problem
 from torchcaliper.source.file import parse
 from torchcaliper.source.project import Project, mentions_torch
-from torchcaliper.source.reading import read_program
 from torchcaliper.source.text import Unreadable
 
 #: folders that hold no source of the user's own
@@ -24,75 +21,63 @@ _LEFT_OUT = frozenset(
 _ENDINGS = (".py", ".pyw", ".ipynb")
 
 
-@dataclass(slots=True)
-class Problem:
-    """A file that could not be read or judged, said in one line. `ours` where the fault is torchcaliper's."""
+def source_files(paths: Iterable[str], exclude: Sequence[str] = ()) -> Iterator[Path]:
+    """The files to read: those named, and those below the folders named, without what `exclude` matches.
 
-    path: str
-    line: int
-    message: str
-    ours: bool = False
-
-
-@dataclass(slots=True)
-class Checked:
-    """What was found in some files."""
-
-    findings: list[Finding] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    files: int = 0
-    lines: int = 0
-
-
-def source_files(paths: Iterable[str]) -> Iterator[Path]:
-    """The files to read: those named, and those below the folders named. UsageError where a path does not exist."""
+    Patterns are those of shells, matched against each name and against each path relative to the folder named.
+    UsageError where a path does not exist.
+    """
     for given in paths:
         path = Path(given)
         if path.is_file():
             yield path
         elif path.is_dir():
             for folder, folders, names in os.walk(path):
+                inner = os.path.relpath(folder, path)
                 folders[:] = sorted(
-                    d for d in folders if d not in _LEFT_OUT and not Path(folder, d, "pyvenv.cfg").exists()
+                    d
+                    for d in folders
+                    if d not in _LEFT_OUT
+                    and not Path(folder, d, "pyvenv.cfg").exists()
+                    and not _is_excluded(inner, d, exclude)
                 )
-                yield from (Path(folder, name) for name in sorted(names) if name.endswith(_ENDINGS))
+                yield from (
+                    Path(folder, name)
+                    for name in sorted(names)
+                    if name.endswith(_ENDINGS) and not _is_excluded(inner, name, exclude)
+                )
         else:
             raise UsageError(f"no such file or directory: {given}")
 
 
-def check(files: Iterable[Path], settings: Settings) -> Checked:
-    """Read and judge files, one after the other."""
-    result, project = Checked(), Project()
+def _is_excluded(folder: str, name: str, exclude: Sequence[str]) -> bool:
+    relative = name if folder == os.curdir else f"{folder}/{name}".replace(os.sep, "/")
+    return any(fnmatch.fnmatch(name, pattern) or fnmatch.fnmatch(relative, pattern) for pattern in exclude)
+
+
+def check_file(path: Path, content: bytes, project: Project) -> Answer:
+    """Read and judge one file; `path` is absolute."""
+    answer = Answer(lines=content.count(b"\n"))
+    if not mentions_torch(content):
+        return answer
     collecting = gc.isenabled()
     # A tree is a heap of objects without cycles: the collector would walk it in vain again and again.
     gc.disable()
     try:
-        for path in files:
-            check_file(path, project, settings, result)
+        file = parse(str(path), content)
+        project.add(path, file)
+        # Imported late: files without torch, and answers from the cache, need neither rules nor interpreter.
+        from torchcaliper.judgement import find_in_source
+        from torchcaliper.source.reading import read_program
+
+        faults: list[str] = []
+        answer.findings = find_in_source(read_program(project, file), faults)
+        answer.problems = [Problem(str(path), 0, fault, ours=True) for fault in faults]
+    except Unreadable as error:
+        answer.problems.append(Problem(str(path), error.line, str(error)))
+    except RecursionError:
+        answer.problems.append(Problem(str(path), 0, "nested too deeply to be followed"))
     finally:
         if collecting:
             gc.enable()
-    result.findings = merge(result.findings)
-    return result
-
-
-def check_file(path: Path, project: Project, settings: Settings, result: Checked) -> None:
-    """Read and judge one file; what is found is added to `result`."""
-    result.files += 1
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        result.problems.append(Problem(str(path), 0, f"cannot be read: {error.strerror}"))
-        return
-    result.lines += content.count(b"\n")
-    if not mentions_torch(content):
-        return
-    try:
-        file = parse(str(path), content)
-    except Unreadable as error:
-        result.problems.append(Problem(str(path), error.line, str(error)))
-        return
-    project.add(path.absolute(), file)
-    faults: list[str] = []
-    result.findings += judge_source(read_program(project, file), settings, faults)
-    result.problems += [Problem(str(path), 0, fault, ours=True) for fault in faults]
+    return answer

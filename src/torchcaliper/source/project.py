@@ -26,8 +26,8 @@ _ROOT = frozenset({"pyproject.toml", "setup.py", ".git"})
 class Project:
     """Finds and keeps the files that others import.
 
-    `consulted` has every file that an answer depended on, `listed` every folder whose files were looked for in vain
-    or not: together they say when an answer is out of date.
+    `asked` has, for each file, the imports that were looked for and the file that each was found to be: with the
+    contents of these files it says when an answer is out of date.
     """
 
     def __init__(self, shown: dict[Path, str] | None = None) -> None:
@@ -35,11 +35,11 @@ class Project:
         self._shown = shown or {}
         self._found: dict[tuple[str, str, int], Path | None] = {}
         self._above: dict[str, tuple[str, ...]] = {}
-        self.listed: dict[str, frozenset[str]] = {}
+        self._listed: dict[str, frozenset[str]] = {}
         self.paths: dict[int, Path] = {}
         #: module-level names of files, as far as they have been followed
         self.scopes: dict[int, Scope] = {}
-        self.consulted: set[Path] = set()
+        self.asked: dict[str, dict[tuple[str, int], str | None]] = {}
 
     def add(self, path: Path, file: SourceFile) -> None:
         """Take a file that has been read."""
@@ -57,17 +57,20 @@ class Project:
         start = self.paths.get(id(importer))
         if start is None:
             return None
-        folder = os.path.dirname(start)
+        path = self.resolved(os.path.dirname(start), module, level)
+        self.asked.setdefault(str(start), {})[module, level] = None if path is None else str(path)
+        return None if path is None else self.file(path)
+
+    def resolved(self, folder: str, module: str, level: int) -> Path | None:
+        """The file that an import in a file of `folder` stands for; None when it is not of the project."""
         key = (folder, module, level)
         if key not in self._found:
             found = self._find(folder, module, level)
             self._found[key] = None if found is None else Path(found)
-        path = self._found[key]
-        return None if path is None else self.file(path)
+        return self._found[key]
 
     def file(self, path: Path) -> SourceFile | None:
         """A file of the project, read on first use; None when it cannot be read."""
-        self.consulted.add(path)
         if path not in self._files:
             self._files[path] = None
             try:
@@ -124,13 +127,13 @@ class Project:
 
     def _names(self, folder: str) -> frozenset[str]:
         """What a folder holds; nothing where it is none."""
-        known = self.listed.get(folder)
+        known = self._listed.get(folder)
         if known is None:
             try:
                 known = frozenset(os.listdir(folder))
             except OSError:
                 known = frozenset()
-            self.listed[folder] = known
+            self._listed[folder] = known
         return known
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 #: graphs searched for the beginning of NaN: after the first everything is NaN
 _SEARCHES = 4
+#: steps with an infinite loss and finite gradients from which on it is told
+_LASTING = 3
 #: losses of a line that are kept from its beginning, and of its end
 _FIRST, _RECENT = 8, 16
 #: lines with losses that are followed
@@ -73,6 +75,7 @@ class Numerics(Instrument):
         self._slopes: dict[int | None, str] = {}  # lines of this step's graphs whose derivative may be infinite
         self._constant: int | None = None
         self._over = False
+        self._infinite = 0
         self._halves: dict[int, tuple[weakref.ref[torch.Tensor], int | None, str]] = {}
         self._sums: dict[int | None, SummedLoss] = {}
         self._backward_site: int | None = None
@@ -386,9 +389,12 @@ class Numerics(Instrument):
                 history.optimizers.append(number)
         if self._pending:
             bad = bad_gradient(event.optimizer) is not None
+            self._infinite += not bad and event.scaler is None
             for found in self._pending:
-                # A mean over nothing passes back zeros: nothing is harmed but the loss, and the step is wasted.
-                found.stepped = bad or found.kind in ("no_targets", "empty")
+                # A mean over nothing passes back zeros: nothing is harmed but the loss, and the step is wasted. An
+                # infinite loss with finite gradients (a log of what a ReLU has cut off) is an accident when it comes
+                # once, and no measure of anything when it comes again and again.
+                found.stepped = bad or found.kind in ("no_targets", "empty") or self._infinite >= _LASTING
             self._over |= bad
         elif self.session.deep and not self._over and event.scaler is None:
             self._check_gradients(event)
