@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchcaliper.source.shapes import shape_of
 from torchcaliper.source.trace import Trace
 from torchcaliper.source.values import Collection, Constant, Either, Phi, Symbol, Table, Value, constant
 
@@ -96,3 +97,45 @@ def _is_filled(value: Value | None) -> bool:
 
 
 _FILLED = frozenset("zeros ones full zeros_like full_like ones_like new_zeros new_full new_ones".split())
+
+
+def padding_of(padded: Symbol) -> int | None:
+    """The value that `pad_sequence` fills up with."""
+    given = padded.options.get("padding_value")
+    value = 0 if given is None else constant(given)
+    return int(value) if isinstance(value, int | float) and value == int(value) else None
+
+
+def sequences_of(padded: Symbol) -> list[Value]:
+    """The sequences that were padded, as far as they are known."""
+    first = padded.inputs[0] if padded.inputs else padded.options.get("sequences")
+    found: list[Value] = []
+    for part in first.all() if isinstance(first, Collection) else ():
+        found.extend(part.options if isinstance(part, Either) else (part,))
+    return found
+
+
+def unpadded_lengths_differ(padded: Symbol) -> bool:
+    """Whether sequences that were padded may be of different lengths: not all of one that is known."""
+    shapes = [shape_of(sequence) for sequence in sequences_of(padded)]
+    return not shapes or not all(shape and isinstance(shape[0], int) for shape in shapes)
+
+
+def ends_in(padded: Symbol, token: int) -> bool:
+    """Whether every sequence that was padded certainly ends in a token: `cat([..., tensor([token])])`."""
+    sequences = sequences_of(padded)
+    return bool(sequences) and all(_last(sequence) == token for sequence in sequences)
+
+
+def _last(sequence: Value | None) -> object:
+    for _ in range(8):
+        if isinstance(sequence, Collection):
+            sequence = sequence.items[-1] if sequence.items and sequence.known else None
+        elif isinstance(sequence, Symbol) and sequence.op in _JOINS and sequence.inputs:
+            sequence = sequence.inputs[-1] if sequence.op == "add" else sequence.inputs[0]
+        else:
+            break
+    return constant(sequence)
+
+
+_JOINS = frozenset("cat tensor as_tensor LongTensor add clone long".split())

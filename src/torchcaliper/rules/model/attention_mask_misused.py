@@ -8,8 +8,7 @@ from torchcaliper.findings import Finding, Location, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
 from torchcaliper.source.masks import PADDING, REAL, fills_before_softmax, marks, token_ids
-from torchcaliper.source.padding import made_from, padded_behind
-from torchcaliper.source.shapes import shape_of
+from torchcaliper.source.padding import made_from, padded_behind, unpadded_lengths_differ
 from torchcaliper.source.steps import backwards, loss_of
 from torchcaliper.source.trace import Event, Reading, Trace
 from torchcaliper.source.values import Collection, Constant, Symbol, Value, constant
@@ -243,17 +242,9 @@ def _embeds_padded(value: Value) -> bool:
         if made.op != "embedding" or not made.inputs:
             continue
         for source in made_from(made.inputs[0]):
-            if source.op == "pad_sequence" and not _are_alike(source):
+            if source.op == "pad_sequence" and unpadded_lengths_differ(source):
                 return True
     return False
-
-
-def _are_alike(padded: Symbol) -> bool:
-    """Whether all sequences that are padded are known to be of one length."""
-    first = padded.inputs[0] if padded.inputs else None
-    parts = list(first.all()) if isinstance(first, Collection) else []
-    shapes = [shape_of(part) for part in parts]
-    return bool(shapes) and all(shape and isinstance(shape[0], int) for shape in shapes)
 
 
 def _is_last_column(made: Symbol) -> bool:
