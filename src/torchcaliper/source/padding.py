@@ -79,6 +79,21 @@ def padded_behind(trace: Trace) -> set[int]:
     return found
 
 
+def padded_rows(trace: Trace) -> set[int]:
+    """The tensors whose rows are padded at either end, by id."""
+    found = padded_behind(trace) | {id(event.result) for event in trace.named("pad_sequence")}
+    for event in trace.named("set"):
+        given = event.arguments.positional
+        if event.attribute != "[]" or len(given) != 2 or event.context.loop is None or isinstance(given[1], Constant):
+            continue
+        index = given[0]
+        if isinstance(index, Collection) and len(index.items) == 2 and _is_filled(event.receiver):
+            start, stop = _bounds(index.items[1])
+            if not _is_slice(index.items[0]) and (start is None) is not (stop is None):
+                found.add(id(event.receiver))
+    return found
+
+
 def _is_slice(value: Value) -> bool:
     return _bounds(value) != (None, None) or isinstance(constant(value), slice)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Location, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.generation import padded_prompts
 from torchcaliper.source.masks import PADDING, REAL, fills_before_softmax, marks, token_ids
 from torchcaliper.source.padding import made_from, padded_behind, unpadded_lengths_differ
 from torchcaliper.source.steps import backwards, loss_of
@@ -89,7 +90,12 @@ class AttentionMaskMisused(Rule):
     def judge_source(self, reading: Reading) -> Iterator[Finding]:
         told: set[int] = set()
         for trace in reading.traces:
-            for finding, node in (*_fills(self, trace), *_turned(self, trace), *_left_out(self, trace)):
+            for finding, node in (
+                *_fills(self, trace),
+                *_turned(self, trace),
+                *_left_out(self, trace),
+                *_generates(self, trace),
+            ):
                 if node not in told:
                     told.add(node)
                     yield finding
@@ -266,3 +272,18 @@ def _ends_in_padding(column: Symbol, behind: set[int]) -> bool:
         return False
     embedded = [s.inputs[0] for s in sources if s.op == "embedding" and s.inputs]
     return any(id(source) in behind for ids in embedded for source in made_from(ids))
+
+
+def _generates(rule: AttentionMaskMisused, trace: Trace) -> Iterator[tuple[Finding, int]]:
+    """`generate` on padded prompts without their mask, where it cannot be made up from the ids."""
+    for event in padded_prompts(trace):
+        yield (
+            rule.finding(
+                "Prompts are padded, and generate() is not told where: their padding is read as text.",
+                at=event.location,
+                evidence=[evidence("padding has the number of the end token, so no mask can be made from the ids")],
+                fix="attention_mask=...: 1 where the prompt is, 0 at padding",
+                subjects=[f"mask:{event.location}"],
+            ),
+            id(event.node),
+        )
