@@ -1,4 +1,4 @@
-"""Prompts given to transformers' generate without their mask (no proof: transformers is not among the test packages)."""
+"""Prompts that generate is given without their mask (no proof: transformers is not among the test packages)."""
 
 from __future__ import annotations
 
