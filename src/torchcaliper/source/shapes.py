@@ -110,10 +110,23 @@ def shape_of_item(result: Symbol, holder: Value, index: Value) -> None:
     if isinstance(holder, Symbol) and holder.op in PARTS:
         result.shape = shape_of_part(holder)
         return
+    if isinstance(holder, Symbol) and holder.op in _WITH_INDICES and "dim" in holder.options:
+        result.shape = shape_of_values(holder)
+        return
     shape = shape_of(holder)
     if shape is None:
         return
     result.shape = _indexed(shape, index)
+
+
+#: reductions that give values and their positions, where they are given a dim
+_WITH_INDICES = ("max", "min", "median", "mode")
+
+
+def shape_of_values(pair: Symbol) -> Shape | None:
+    """The shape of both results of `x.max(dim)`."""
+    reduces = pair.op in _WITH_INDICES and isinstance(pair.option("dim"), int)
+    return _reduced(pair) if reduces else None
 
 
 #: operations that give several parts of a tensor
@@ -192,6 +205,8 @@ def _indexed(shape: Shape, index: Value) -> Shape | None:
         own = shape_of(part)
         if own is None:
             return None
+        if len(own) == 0:
+            continue
         if len(own) != 1 or len(parts) > 1:
             return None
         result += own
@@ -572,6 +587,7 @@ _RULES: dict[str, Callable[[Symbol], Shape | None]] = {
     **{f"adaptiveavgpool{n}d": _pooled for n in (1, 2, 3)},
     **{f"adaptivemaxpool{n}d": _pooled for n in (1, 2, 3)},
     "einsum": _einsum,
+    "gather": lambda r: shape_of(r.options.get("index") or (r.inputs[2] if len(r.inputs) > 2 else None)),
     "transformerencoderlayer": _as_input,
     "transformerencoder": _as_input,
     **dict.fromkeys(("add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_"), _elementwise),
