@@ -19,6 +19,7 @@ from torchcaliper.source.values import (
     Shape,
     Size,
     Symbol,
+    Table,
     Value,
     constant,
     options,
@@ -156,6 +157,9 @@ def has_dims(shape: Symbol, count: int, now: Context) -> None:
 
 def _column(batch: Symbol, index: Value) -> Shape | None:
     """The shape of one part of a batch that a DataLoader over a TensorDataset gives."""
+    sample = batch.options.get("sample")
+    if sample is not None:
+        return _part_of_sample(batch, sample, constant(index))
     loader = batch.inputs[0]
     if not isinstance(loader, Object):
         return None
@@ -169,6 +173,24 @@ def _column(batch: Symbol, index: Value) -> Shape | None:
         return None
     shape = shape_of(dataset.arguments.positional[position])
     return None if not shape else (_own(batch, 0), *shape[1:])
+
+
+def _part_of_sample(batch: Symbol, sample: Value, position: object) -> Shape | None:
+    if isinstance(sample, Table):
+        part = sample.items.get(position) if isinstance(position, str | int) else None
+        return None if part is None else batched(batch, part)
+    if isinstance(sample, Collection) and sample.known and isinstance(position, int):
+        return batched(batch, sample.items[position]) if -len(sample.items) <= position < len(sample.items) else None
+    return None
+
+
+def batched(batch: Symbol, sample: Value) -> Shape | None:
+    """The shape of samples of one shape that were stacked; of numbers, a vector."""
+    number = isinstance(sample, Constant) and isinstance(sample.value, int | float)
+    if number or (isinstance(sample, Symbol) and sample.op in ("item", "len")):
+        return (_own(batch, 0),)
+    shape = sample.shape if isinstance(sample, Symbol) else None
+    return None if shape is None else (_own(batch, 0), *shape)
 
 
 def _indexed(shape: Shape, index: Value) -> Shape | None:
