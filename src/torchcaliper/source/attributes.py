@@ -9,7 +9,7 @@ from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.layers import WRAPPERS, children, is_network
 from torchcaliper.source.modes import mode_of
 from torchcaliper.source.operations import outside
-from torchcaliper.source.shapes import shape_value
+from torchcaliper.source.shapes import infer_shape, shape_of_values, shape_value
 from torchcaliper.source.values import (
     Arguments,
     Class,
@@ -55,6 +55,12 @@ def get_attribute(run: Interpreter, value: Value, name: str, node: ast.AST) -> V
             if name == "data":
                 run.emit("data", node, full="torch.Tensor.data", receiver=value, result=result, attribute="data")
                 result.shape = value.shape if isinstance(value, Symbol) else None
+            elif name == "mT" or (isinstance(value, Symbol) and value.shape is not None and len(value.shape) == 2):
+                infer_shape(result)
+            return result
+        if name in ("values", "indices") and isinstance(value, Symbol):
+            result = run.symbol("attribute", node, (value,), options={"name": Constant(name)})
+            result.shape = shape_of_values(value)
             return result
         if name == "shape":
             return shape_value(run, value, node)

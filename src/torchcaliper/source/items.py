@@ -7,7 +7,7 @@ from typing import Any
 
 from torchcaliper.source.interpreter import Interpreter
 from torchcaliper.source.layers import children, some_child
-from torchcaliper.source.shapes import PARTS, has_dims, shape_of_item, shape_of_part
+from torchcaliper.source.shapes import PARTS, batched, has_dims, shape_of_item, shape_of_part
 from torchcaliper.source.values import (
     Arguments,
     Class,
@@ -19,6 +19,7 @@ from torchcaliper.source.values import (
     Symbol,
     Table,
     Value,
+    constant,
     either,
 )
 
@@ -61,12 +62,19 @@ def _batch(run: Interpreter, loader: Object, node: ast.AST) -> Value:
         try:
             if dataset.method("__getitem__") is not None:
                 index = run.symbol("index", node, (dataset,))
-                call_method(run, dataset, "__getitem__", Arguments((index,)), node)
+                index.shape = ()
+                loader.attributes["[sample]"] = call_method(run, dataset, "__getitem__", Arguments((index,)), node)
             elif dataset.method("__iter__") is not None:
                 call_method(run, dataset, "__iter__", Arguments(), node)
         finally:
             run.context = context
-    return run.symbol("batch", node, (loader,))
+    result = run.symbol("batch", node, (loader,))
+    sample = loader.attributes.get("[sample]")
+    size = loader.arguments.get("batch_size", 1)
+    if sample is not None and "collate_fn" not in loader.arguments.keywords and constant(size, 1) is not None:
+        result.options = {"sample": sample}
+        result.shape = batched(result, sample)
+    return result
 
 
 def get_item(run: Interpreter, holder: Value, index: Value, node: ast.AST) -> Value:

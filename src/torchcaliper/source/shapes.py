@@ -19,6 +19,7 @@ from torchcaliper.source.values import (
     Shape,
     Size,
     Symbol,
+    Table,
     Value,
     constant,
     options,
@@ -110,10 +111,23 @@ def shape_of_item(result: Symbol, holder: Value, index: Value) -> None:
     if isinstance(holder, Symbol) and holder.op in PARTS:
         result.shape = shape_of_part(holder)
         return
+    if isinstance(holder, Symbol) and holder.op in _WITH_INDICES and "dim" in holder.options:
+        result.shape = shape_of_values(holder)
+        return
     shape = shape_of(holder)
     if shape is None:
         return
     result.shape = _indexed(shape, index)
+
+
+#: reductions that give values and their positions, where they are given a dim
+_WITH_INDICES = ("max", "min", "median", "mode")
+
+
+def shape_of_values(pair: Symbol) -> Shape | None:
+    """The shape of both results of `x.max(dim)`."""
+    reduces = pair.op in _WITH_INDICES and isinstance(pair.option("dim"), int)
+    return _reduced(pair) if reduces else None
 
 
 #: operations that give several parts of a tensor
@@ -143,6 +157,9 @@ def has_dims(shape: Symbol, count: int, now: Context) -> None:
 
 def _column(batch: Symbol, index: Value) -> Shape | None:
     """The shape of one part of a batch that a DataLoader over a TensorDataset gives."""
+    sample = batch.options.get("sample")
+    if sample is not None:
+        return _part_of_sample(batch, sample, constant(index))
     loader = batch.inputs[0]
     if not isinstance(loader, Object):
         return None
@@ -156,6 +173,24 @@ def _column(batch: Symbol, index: Value) -> Shape | None:
         return None
     shape = shape_of(dataset.arguments.positional[position])
     return None if not shape else (_own(batch, 0), *shape[1:])
+
+
+def _part_of_sample(batch: Symbol, sample: Value, position: object) -> Shape | None:
+    if isinstance(sample, Table):
+        part = sample.items.get(position) if isinstance(position, str | int) else None
+        return None if part is None else batched(batch, part)
+    if isinstance(sample, Collection) and sample.known and isinstance(position, int):
+        return batched(batch, sample.items[position]) if -len(sample.items) <= position < len(sample.items) else None
+    return None
+
+
+def batched(batch: Symbol, sample: Value) -> Shape | None:
+    """The shape of samples of one shape that were stacked; of numbers, a vector."""
+    number = isinstance(sample, Constant) and isinstance(sample.value, int | float)
+    if number or (isinstance(sample, Symbol) and sample.op in ("item", "len")):
+        return (_own(batch, 0),)
+    shape = sample.shape if isinstance(sample, Symbol) else None
+    return None if shape is None else (_own(batch, 0), *shape)
 
 
 def _indexed(shape: Shape, index: Value) -> Shape | None:
@@ -192,6 +227,8 @@ def _indexed(shape: Shape, index: Value) -> Shape | None:
         own = shape_of(part)
         if own is None:
             return None
+        if len(own) == 0:
+            continue
         if len(own) != 1 or len(parts) > 1:
             return None
         result += own
@@ -572,6 +609,7 @@ _RULES: dict[str, Callable[[Symbol], Shape | None]] = {
     **{f"adaptiveavgpool{n}d": _pooled for n in (1, 2, 3)},
     **{f"adaptivemaxpool{n}d": _pooled for n in (1, 2, 3)},
     "einsum": _einsum,
+    "gather": lambda r: shape_of(r.options.get("index") or (r.inputs[2] if len(r.inputs) > 2 else None)),
     "transformerencoderlayer": _as_input,
     "transformerencoder": _as_input,
     **dict.fromkeys(("add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_"), _elementwise),

@@ -1,4 +1,5 @@
-# line: 24, 47
+# line: 25, 48
+# source: silent, which side is padded depends on an argument
 import torch
 import torch.nn.functional as F
 from torch import nn

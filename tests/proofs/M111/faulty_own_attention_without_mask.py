@@ -1,4 +1,5 @@
-# line: 21, 22, 23
+# line: 22, 23, 24
+# source: silent, the attention is written by hand
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

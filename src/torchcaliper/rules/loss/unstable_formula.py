@@ -78,15 +78,15 @@ class UnstableFormula(Rule):
             )
 
     def judge_source(self, reading: Reading) -> Iterator[Finding]:
-        told: set[int] = set()
+        told: set[object] = set()
         for trace in reading.traces:
             for event in trace.named("log"):
                 formula = _formula(event.value("input") or event.receiver)
-                if formula is None or id(event.node) in told or event.context.grad is False:
+                if formula is None or (event.location.path, event.location.line) in told or event.context.grad is False:
                     continue
                 if not any(depends_on(loss_of(b), {id(event.result)}) for b in backwards(trace)):
                     continue
-                told.add(id(event.node))
+                told.add((event.location.path, event.location.line))
                 yield self.finding(
                     "{formula} leaves the finite numbers for large scores",
                     at=event.location,

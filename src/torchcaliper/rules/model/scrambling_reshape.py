@@ -11,7 +11,7 @@ from torchcaliper.run.record_dependence import Regrouping, SampleMixing
 from torchcaliper.source.layers import layer_option
 from torchcaliper.source.shapes import shape_of
 from torchcaliper.source.trace import Reading
-from torchcaliper.source.values import Constant, Object, Shape, Size, Symbol, Value, constant
+from torchcaliper.source.values import Constant, Dim, Object, Shape, Size, Symbol, Value, constant
 
 #: seen in so many steps
 _TIMES = 2
@@ -122,6 +122,8 @@ def _kind(made: Symbol) -> str | None:
         return None
     if len(before) == len(after):
         return "exchanged" if _exchanges(before, after) else None
+    if _leaves_its_place(before, after):
+        return "exchanged"
     if len(before) == 3 and len(after) == 4:
         if _names(after[2], before, 1) and after[1] is not before[1] and after[1] != before[1]:
             return "heads" if after[0] in (before[0], None) else None
@@ -131,6 +133,31 @@ def _kind(made: Symbol) -> str | None:
     if len(before) > 2 and len(after) == 2 and _names(after[1], before, 1):
         return "rows" if any(isinstance(size, int) and size > 1 for size in before[2:]) else None
     return None
+
+
+def _leaves_its_place(before: Shape, after: Shape) -> bool:
+    """Whether a size that is known by name has other sizes in front of it than before, and fewer behind."""
+    for i, size in enumerate(before):
+        if not isinstance(size, Dim) or before.count(size) != 1 or after.count(size) != 1:
+            continue
+        j = after.index(size)
+        in_front, ahead = _without_common(before[:i], after[:j])
+        behind, follow = _without_common(before[i + 1 :], after[j + 1 :])
+        if None in before[:i] or None in after[:j]:
+            continue
+        if (in_front and not ahead and follow and not behind) or (ahead and not in_front and behind and not follow):
+            return True
+    return False
+
+
+def _without_common(one: Shape, other: Shape) -> tuple[list[Size], list[Size]]:
+    """The sizes of each that the other has not; ones left out."""
+    left, right = [size for size in one if size != 1], [size for size in other if size != 1]
+    for size in list(left):
+        if size is not None and size in right:
+            left.remove(size)
+            right.remove(size)
+    return left, right
 
 
 def _names(size: Size, shape: Shape, axis: int) -> bool:
