@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchcaliper.findings import Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Pattern, Run
+from torchcaliper.source.edits import insertion
 from torchcaliper.source.graphs import depends_on
 from torchcaliper.source.steps import (
     Step,
@@ -174,6 +175,7 @@ class GradientsNeverCleared(Rule):
             at=at.location,
             evidence=facts,
             fix=fix,
+            edits=[insertion(named, "()")] if named is not None else (),
         )
 
 

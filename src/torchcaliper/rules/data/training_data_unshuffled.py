@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from torchcaliper.findings import Finding, Severity
+from torchcaliper.findings import Edit, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.source.datasets import loader_option, training_loaders, whole_dataset
+from torchcaliper.source.edits import inserted
 from torchcaliper.source.trace import Reading
 from torchcaliper.source.values import Collection, Constant, Object, Symbol, Value, constant, options
 
@@ -66,6 +68,8 @@ class TrainingDataUnshuffled(Rule):
                         evidence("the training loop", loop.place.location),
                     ],
                     fix="shuffle=True",
+                    edits=_shuffled(loader),
+                    safe=False,
                 )
 
 
@@ -152,3 +156,12 @@ def _mixes(index: Value | None) -> bool:
         elif isinstance(item, Collection):
             stack.extend(item.all())
     return True
+
+
+def _shuffled(loader: Object) -> list[Edit]:
+    """`shuffle=True` behind the last argument, where none says otherwise."""
+    node, place = loader.place.node if loader.place is not None else None, loader.place
+    if not isinstance(node, ast.Call) or place is None or loader_option(loader, "shuffle") is not None:
+        return []
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return [inserted(place.file, given[-1], ", shuffle=True")] if given else []

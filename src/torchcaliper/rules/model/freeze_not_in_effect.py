@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchcaliper.findings import Evidence, Finding, Severity
+from torchcaliper.findings import Edit, Evidence, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import FreezeNote, Run
+from torchcaliper.source.edits import replaced
 from torchcaliper.source.layers import is_network, is_network_class, layer_type, registered
 from torchcaliper.source.steps import held_by
 from torchcaliper.source.trace import Event, Reading, Trace
@@ -154,6 +155,7 @@ class FreezeNotInEffect(Rule):
                     "`{attribute} = False` on {what} is an attribute without meaning: the parameters go on training",
                     at=event.location,
                     fix="module.requires_grad_(False)" if on_module else "requires_grad = False",
+                    edits=_frozen(reading, event) if on_module and event.attribute == "requires_grad" else (),
                     attribute=event.attribute,
                     what="a module" if on_module else "this",
                 )
@@ -236,3 +238,13 @@ def _eval_before_super(made: Class) -> ast.AST | None:
             if node.func.attr == "eval" and not node.args:
                 found = statement
     return None
+
+
+def _frozen(reading: Reading, event: Event) -> list[Edit]:
+    """`module.requires_grad = False` as `module.requires_grad_(False)`."""
+    target = event.node
+    statements = (n for n in ast.walk(reading.file.tree) if isinstance(n, ast.Assign))
+    statement = next((s for s in statements if s.targets == [target]), None)
+    if statement is None or not isinstance(target, ast.Attribute) or event.file is not reading.file:
+        return []
+    return [replaced(event.file, statement, f"{ast.unparse(target.value)}.requires_grad_(False)")]

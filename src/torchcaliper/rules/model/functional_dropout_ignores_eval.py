@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchcaliper.findings import Edit, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import RandomInEvaluation, Run
+from torchcaliper.source.edits import inserted
 from torchcaliper.source.layers import is_network_class
 from torchcaliper.source.trace import Event, Reading
 from torchcaliper.source.values import Object, Symbol, constant
@@ -149,10 +150,6 @@ def _edits(event: Event) -> tuple[Edit, ...]:
     first = call.function.definition.args.args[:1]
     if not first or first[0].arg != "self" or call.function.owner is None:
         return ()
-    line, column = node.end_lineno or 0, (node.end_col_offset or 1) - 1
-    text = event.file.lines[line - 1] if 0 < line <= len(event.file.lines) else ""
-    if not text.isascii() or text[column : column + 1] != ")" or event.file.cells:
-        return ()
-    last = max((*node.args, *(k.value for k in node.keywords)), key=lambda n: (n.end_lineno, n.end_col_offset))
-    end = last.end_col_offset or 0
-    return (Edit(event.file.path, line, end, line, end, ", training=self.training"),) if last.end_lineno == line else ()
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    last = max(given, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0))
+    return (inserted(event.file, last, ", training=self.training"),)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from torchcaliper.findings import Finding, Severity
+from torchcaliper.findings import Edit, Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.edits import line_after
 from torchcaliper.source.steps import is_scaler_object, steps_of
-from torchcaliper.source.trace import Reading
+from torchcaliper.source.trace import Event, Reading
 from torchcaliper.source.values import Constant, options
 
 
@@ -86,4 +88,14 @@ class ScalerNotUpdated(Rule):
                     "scaler.update() is missing after scaler.step(): torch refuses the next step.",
                     at=step.event.location,
                     fix="add scaler.update() after scaler.step(optimizer)",
+                    edits=_update(step.event),
                 )
+
+
+def _update(step: Event) -> list[Edit]:
+    """`scaler.update()` on a line of its own below the step."""
+    node = step.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return []
+    edit = line_after(step.file, node, f"{ast.unparse(node.func.value)}.update()")
+    return [edit] if edit is not None else []
