@@ -20,6 +20,7 @@ from torchcaliper.source.answer import Answer, unpacked
 from torchcaliper.source.project import Project
 from torchcaliper.version import __version__
 
+_MASK = 2**128 - 1
 #: what an import was found to be: module, level, file
 Asked = list[tuple[str, int, str | None]]
 
@@ -48,7 +49,8 @@ class Cache:
         self._tool = state_of_tool()
         self._imports: dict[str, tuple[str, Asked]] = {}
         self._answers: dict[str, tuple[str, str]] = {}
-        self._new: dict[str, tuple[str, str]] = {}
+        self._new: dict[str, str] = {}
+        self._states: dict[str, tuple[int, tuple[str, ...]] | None] = {}
         self._new_imports: dict[str, tuple[str, Asked]] = {}
         self._project = Project()
         self._digests: dict[str, str | None] = {}
@@ -58,7 +60,7 @@ class Cache:
         """The answer for a file with this content; None when there is none that holds."""
         self._digests[path] = digest(content)
         stored = self._answers.get(path)
-        if stored is None or self._key(path, self._imports) != stored[0]:
+        if stored is None or self._key(path) != stored[0]:
             return None
         try:
             return unpacked(json.loads(stored[1]))
@@ -69,13 +71,9 @@ class Cache:
         """Take an answer (packed) and the imports of the files that it depends on."""
         for file, imports in asked.items():
             known = self._digest(file)
-            if known is not None:
+            if known is not None and self._new_imports.get(file) != (known, imports):
                 self._new_imports[file] = (known, imports)
-        # A file that imports nothing of the project is one, too.
-        self._new_imports.setdefault(path, (self._digest(path) or "", []))
-        key = self._key(path, {**self._imports, **self._new_imports})
-        if key is not None:
-            self._new[path] = (key, json.dumps(data))
+        self._new[path] = json.dumps(data)
 
     def save(self) -> None:
         """Write what is new."""
@@ -91,7 +89,9 @@ class Cache:
                 _create(store)
                 store.execute("DELETE FROM answers WHERE tool != ?", (self._tool,))
                 store.execute("DELETE FROM imports WHERE tool != ?", (self._tool,))
-                rows = [(path, self._tool, key, answer) for path, (key, answer) in self._new.items()]
+                # What is imported is known only now, when every file has been read.
+                self._states.clear()
+                rows = [(p, self._tool, key, a) for p, a in self._new.items() if (key := self._key(p)) is not None]
                 store.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
                 asked = [(p, self._tool, d, json.dumps(a)) for p, (d, a) in self._new_imports.items()]
                 store.executemany("INSERT OR REPLACE INTO imports VALUES (?, ?, ?, ?)", asked)
@@ -122,34 +122,41 @@ class Cache:
                 self._digests[path] = None
         return self._digests[path]
 
-    def _key(self, path: str, imports: dict[str, tuple[str, Asked]]) -> str | None:
+    def _key(self, path: str) -> str | None:
         """What an answer for a file depends on; None when not all of it is known, or an import is found elsewhere."""
-        seen: dict[str, str] = {}
-        stack = [path]
+        seen: set[str] = set()
+        stack, total = [path], 0
         while stack:
             file = stack.pop()
             if file in seen:
                 continue
-            known = self._digest(file)
-            if known is None:
+            seen.add(file)
+            if file not in self._states:
+                self._states[file] = self._state(file)
+            state = self._states[file]
+            if state is None:
                 return None
-            seen[file] = known
-            entry = imports.get(file)
-            if entry is None:
-                continue
-            if entry[0] != known:
+            total += state[0]
+            stack.extend(state[1])
+        return f"{len(seen)}-{total & _MASK:x}"
+
+    def _state(self, file: str) -> tuple[int, tuple[str, ...]] | None:
+        """A number for a file's name and content, and the files that it imports; None when that is out of date."""
+        known = self._digest(file)
+        entry = self._new_imports.get(file) or self._imports.get(file)
+        if known is None or (entry is not None and entry[0] != known):
+            return None
+        folder, files = os.path.dirname(file), []
+        for module, level, found in entry[1] if entry is not None else ():
+            now = self._project.resolved(folder, module, level)
+            if (None if now is None else str(now)) != found:
                 return None
-            folder = os.path.dirname(file)
-            for module, level, found in entry[1]:
-                now = self._project.resolved(folder, module, level)
-                if (None if now is None else str(now)) != found:
-                    return None
-                if found is not None:
-                    stack.append(found)
-        state = blake2b(digest_size=16)
-        for file in sorted(seen):
-            state.update(f"{file}\0{seen[file]}\0".encode())
-        return state.hexdigest()
+            if found is not None:
+                files.append(found)
+        number = int.from_bytes(
+            blake2b(f"{file}\0{known}".encode("utf-8", "surrogateescape"), digest_size=16).digest(), "big"
+        )
+        return number, tuple(files)
 
 
 def _create(store: sqlite3.Connection) -> None:
