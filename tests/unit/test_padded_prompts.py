@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torchcaliper.configuration import Settings
-from torchcaliper.source.checking import check
+from torchcaliper.source.checking import check_file
+from torchcaliper.source.project import Project
 
 BEGIN = """\
 import torch
@@ -24,7 +24,11 @@ SAME = "tok.pad_token = tok.eos_token"
 def _codes(folder: Path, given: str, texts: str = '["a b c", "d"]', padding: str = SAME) -> set[tuple[str, int]]:
     file = folder / "write.py"
     file.write_text(BEGIN.format(given=given, texts=texts, padding=padding))
-    return {(f.code, f.location.line) for f in check([file], Settings()).findings if f.location is not None}
+    return {
+        (f.code, f.location.line)
+        for f in check_file(file, file.read_bytes(), Project()).findings
+        if f.location is not None
+    }
 
 
 def test_padded_prompts_without_mask(tmp_path: Path) -> None:
