@@ -1,5 +1,6 @@
 # The decay falls on exactly the norms and biases.
-# line: 8, 11, 12
+# line: 9, 12, 13
+# source: silent, which of two lists a parameter goes to in a loop is not followed
 import torch
 from torch import nn
 

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import ParameterGroup, Run
+from torchcaliper.source.selections import Named, NotKnown, named_parameters, selected
+from torchcaliper.source.steps import held_by, is_optimizer_object
+from torchcaliper.source.trace import Event, Reading
+from torchcaliper.source.values import Collection, Constant, Object, Place, Table, Value
 
 #: optimizer steps before a word is worth it
 STEPS = 4
@@ -96,3 +100,62 @@ class DecayOnNormOrBias(Rule):
 
     def _example(self, run: Run, group: ParameterGroup) -> str:
         return next(run.ledger.parameters[i].name for i in group.parameters if self._small(run, i))
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for made in reading.events("make"):
+            if id(made.node) in told or not is_optimizer_object(made.result):
+                continue
+            assert isinstance(made.result, Object)
+            groups = made.result.arguments.get("params", 0)
+            if not isinstance(groups, Collection) or len(groups.items) != 2 or groups.element is not None:
+                continue
+            told.add(id(made.node))
+            try:
+                yield from self._of_groups(made, [_group(value, made.result) for value in groups.items])
+            except NotKnown:
+                continue
+
+    def _of_groups(self, made: Event, groups: list[tuple[bool, Place, list[Named]]]) -> Iterator[Finding]:
+        if sum(decays for decays, _, _ in groups) != 1:
+            return
+        (_, at, decayed), (_, other, free) = sorted(groups, key=lambda group: not group[0])
+        small = [p for p in decayed if p.is_small]
+        matrices = [p for p in free if not p.is_small]
+        if decayed and len(small) == len(decayed) and matrices:
+            message = "the groups are swapped: weight decay falls on norms and biases only, and on no matrix"
+            fix = "exchange the two groups"
+        elif small and any(p.is_small for p in free) and not matrices:
+            message = (
+                "weight decay falls on {count} norm and bias parameters (such as {example}), which the list of names "
+                "was to leave out and does not match"
+            )
+            fix = "select by shape: decay for p.ndim >= 2, none for the rest"
+        else:
+            return
+        yield self.finding(
+            message,
+            at=at.location,
+            evidence=[evidence("the group without decay", other.location), evidence("the optimizer", made.location)],
+            fix=fix,
+            count=len(small),
+            example=small[0].name,
+        )
+
+
+def _group(value: Value, optimizer: Object) -> tuple[bool, Place, list[Named]]:
+    """A parameter group: whether it decays, where its parameters are selected, which they are. NotKnown otherwise."""
+    if not isinstance(value, Table):
+        raise NotKnown
+    parameters, decay = value.items.get("params"), value.items.get("weight_decay")
+    decay = decay or optimizer.arguments.keywords.get("weight_decay")
+    if decay is None and not optimizer.type_name.endswith("AdamW"):
+        raise NotKnown  # no decay by default
+    if not isinstance(parameters, Collection) or parameters.place is None:
+        raise NotKnown
+    held = held_by(parameters)
+    if len(held.networks) != 1 or not held.known:
+        raise NotKnown
+    every = list(named_parameters(held.networks[0]))
+    chosen = selected(parameters.place.file, parameters.place.node, every)
+    return not (isinstance(decay, Constant) and not decay.value), parameters.place, chosen
