@@ -52,6 +52,13 @@ def has_workers(loader: Object | Region) -> bool:
     return any(not (isinstance(option, Constant) and not option.value) for option in options(given))
 
 
+def loads_in_workers(trace: Trace) -> bool:
+    """Whether a loader with workers is made at all."""
+    return any(
+        isinstance(e.result, Object) and is_loader(e.result) and has_workers(e.result) for e in trace.named("make")
+    )
+
+
 def loading(event: Event) -> Region | None:
     """The loader that something is done for, where a dataset's methods run."""
     return event.context.within(LOADER)

@@ -29,6 +29,9 @@ MAX_VISITS = 3
 _MISSING: Final[Any] = object()
 
 
+_NOTHING = Arguments()
+
+
 class GivenUp(Exception):
     """An entry is too long to be followed to its end."""
 
@@ -88,16 +91,18 @@ class Interpreter:
         training: bool | None = None,
     ) -> Value:
         """Write down that something happens; gives its result."""
-        place = Place(self.file, node)
         if result is None:
             result = self.symbol("call", node)
         if self.recording:
+            # Most events have a result that is made right here: one place does for both.
+            made = result.place
+            place = made if made is not None and made.node is node else Place(self.file, node)
             self.trace.events.append(
                 Event(
                     name,
                     full,
                     receiver,
-                    arguments or Arguments(),
+                    arguments if arguments is not None else _NOTHING,
                     result,
                     place,
                     self.context,

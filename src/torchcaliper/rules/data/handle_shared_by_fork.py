@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
-from torchcaliper.source.datasets import has_workers, loader_option, loading, made_while_loading
+from torchcaliper.source.datasets import has_workers, loader_option, loading, loads_in_workers, made_while_loading
 from torchcaliper.source.trace import Event, Reading
 from torchcaliper.source.values import External, Object, Symbol, Value, options
 
@@ -56,7 +56,7 @@ class HandleSharedByFork(Rule):
     def judge_source(self, reading: Reading) -> Iterator[Finding]:
         for trace in reading.traces:
             told: set[int] = set()
-            for event in trace.events:
+            for event in trace.events if loads_in_workers(trace) else ():
                 loader = loading(event)
                 if loader is None or not has_workers(loader):
                     continue
