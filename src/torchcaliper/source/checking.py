@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import gc
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -60,9 +59,6 @@ def check_file(path: Path, content: bytes, project: Project) -> Answer:
     answer = Answer(lines=content.count(b"\n"))
     if not mentions_torch(content):
         return answer
-    collecting = gc.isenabled()
-    # A tree is a heap of objects without cycles: the collector would walk it in vain again and again.
-    gc.disable()
     try:
         file = parse(str(path), content)
         project.add(path, file)
@@ -77,7 +73,4 @@ def check_file(path: Path, content: bytes, project: Project) -> Answer:
         answer.problems.append(Problem(str(path), error.line, str(error)))
     except RecursionError:
         answer.problems.append(Problem(str(path), 0, "nested too deeply to be followed"))
-    finally:
-        if collecting:
-            gc.enable()
     return answer

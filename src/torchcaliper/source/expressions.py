@@ -101,12 +101,23 @@ def _call(run: Interpreter, node: ast.Call) -> Value:
     function = node.func
     if isinstance(function, ast.Attribute):
         receiver = evaluate(run, function.value)
+        if _is_command_line(receiver):
+            return run.symbol(f"call:{function.attr}", node, (receiver,))
         arguments = _arguments(run, node)
         from torchcaliper.source.calling import call_method
 
         return call_method(run, receiver, function.attr, arguments, node)
     called = evaluate(run, function)
     return call(run, called, _arguments(run, node), node)
+
+
+def _is_command_line(value: Value) -> bool:
+    """Whether a value describes options of the command line: pages of calls that hold nothing to judge."""
+    if isinstance(value, Object):
+        return isinstance(value.type, str) and value.type.startswith("argparse.")
+    if isinstance(value, Symbol) and value.op.startswith("call:add_") and value.inputs:
+        return _is_command_line(value.inputs[0])
+    return False
 
 
 def _arguments(run: Interpreter, node: ast.Call) -> Arguments:

@@ -7,6 +7,7 @@ import sys
 import warnings
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 from torchcaliper.findings import Location
@@ -23,6 +24,14 @@ class SourceFile:
     tree: ast.Module
     cells: tuple[Cell, ...] = ()
     _lines: list[str] = field(default_factory=list)
+    _starts: list[int] = field(default_factory=list)
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each line begins in the text."""
+        if not self._starts:
+            self._starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
+        return self._starts
 
     @property
     def lines(self) -> list[str]:

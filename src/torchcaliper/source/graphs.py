@@ -58,8 +58,23 @@ class Reach:
     from_inference: list[Symbol] = field(default_factory=list)
 
 
+#: answers for the values asked last: several rules ask for the same losses
+_REACHED: dict[int, tuple[Value, Reach]] = {}
+
+
 def reach(value: Value | None) -> Reach:
     """Follow a value's graph back to its leaves."""
+    if value is None:
+        return Reach()
+    known = _REACHED.get(id(value))
+    if known is None:
+        if len(_REACHED) > 256:
+            _REACHED.clear()
+        known = _REACHED[id(value)] = (value, _reach(value))
+    return known[1]
+
+
+def _reach(value: Value) -> Reach:
     result = Reach()
     seen: set[tuple[int, int]] = set()
     stack: list[tuple[Value | None, Symbol | None, Symbol | None]] = [(value, None, None)]

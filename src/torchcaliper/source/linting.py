@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import sys
@@ -95,6 +96,8 @@ def _read_part(paths: list[str]) -> list[Result]:
     if _project is None:
         _project = Project()
     results: list[Result] = []
+    # Trees and values live as long as the project: the collector would go through all of them again and again.
+    gc.disable()
     for path in paths:
         try:
             content = Path(path).read_bytes()
@@ -102,4 +105,5 @@ def _read_part(paths: list[str]) -> list[Result]:
         except OSError as error:
             answer = Answer(problems=[Problem(path, 0, f"cannot be read: {error.strerror}")])
         results.append((path, packed(answer), asked_of(path, _project)))
+    gc.enable()
     return results

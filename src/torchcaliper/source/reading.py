@@ -11,7 +11,7 @@ from torchcaliper.source.file import SourceFile
 from torchcaliper.source.interpreter import GivenUp, Interpreter
 from torchcaliper.source.layers import is_network_class
 from torchcaliper.source.project import Project
-from torchcaliper.source.relevance import is_relevant, relevant_lines
+from torchcaliper.source.relevance import is_relevant
 from torchcaliper.source.statements import follow
 from torchcaliper.source.trace import Reading, Trace
 from torchcaliper.source.values import Arguments, Class, Constant, Function, Object
@@ -37,12 +37,11 @@ def read_program(project: Project, file: SourceFile) -> Reading:
             reading.classes.append(value)
     # A definition below the point where following was given up, or behind a branch not taken, is read all the same.
     _define_rest(run, file, reading)
-    lines = relevant_lines(file)
     for made in reading.classes:
-        _read_class(project, file, made, reading, entered, lines)
+        _read_class(project, file, made, reading, entered)
     for function in reading.functions:
         definition = function.definition
-        if not isinstance(definition, ast.Lambda) and id(definition) not in entered and is_relevant(lines, definition):
+        if not isinstance(definition, ast.Lambda) and id(definition) not in entered and is_relevant(file, definition):
             trace = Trace(file, function.name, False)
             run = Interpreter(project, file, trace)
             run.scope = function.scope
@@ -74,11 +73,9 @@ def _define_rest(run: Interpreter, file: SourceFile, reading: Reading) -> None:
             reading.classes.append(value)
 
 
-def _read_class(
-    project: Project, file: SourceFile, made: Class, reading: Reading, entered: set[int], lines: list[int]
-) -> None:
+def _read_class(project: Project, file: SourceFile, made: Class, reading: Reading, entered: set[int]) -> None:
     methods = [m for m in made.members.values() if isinstance(m, Function) and m.owner is made]
-    if all(id(m.definition) in entered for m in methods) or not is_relevant(lines, made.definition):
+    if all(id(m.definition) in entered for m in methods) or not is_relevant(file, made.definition):
         return
     trace = Trace(file, made.name, False)
     run = Interpreter(project, file, trace)

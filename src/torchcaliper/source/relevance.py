@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
 
 from torchcaliper.source.file import SourceFile
 
@@ -22,19 +21,9 @@ _JUDGED = re.compile(
 )
 
 
-def relevant_lines(file: SourceFile) -> list[int]:
-    """The lines (from 1, ascending) that name anything that a rule may judge."""
-    found: list[int] = []
-    line, start, text = 1, 0, file.text
-    for match in _JUDGED.finditer(text):
-        line += text.count("\n", start, match.start())
-        start = match.start()
-        if not found or found[-1] != line:
-            found.append(line)
-    return found
-
-
-def is_relevant(lines: list[int], definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Whether a function or class has any of these lines."""
-    at = bisect_left(lines, definition.lineno)
-    return at < len(lines) and lines[at] <= (definition.end_lineno or definition.lineno)
+def is_relevant(file: SourceFile, definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether a function or class names anything that a rule may judge."""
+    starts = file.starts
+    first, last = definition.lineno - 1, definition.end_lineno or definition.lineno
+    end = starts[last] if last < len(starts) else len(file.text)
+    return _JUDGED.search(file.text, starts[first], end) is not None
