@@ -105,5 +105,6 @@ def _read_part(paths: list[str]) -> list[Result]:
         except OSError as error:
             answer = Answer(problems=[Problem(path, 0, f"cannot be read: {error.strerror}")])
         results.append((path, packed(answer), asked_of(path, _project)))
+    gc.freeze()
     gc.enable()
     return results
