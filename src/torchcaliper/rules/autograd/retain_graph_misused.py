@@ -7,6 +7,12 @@ from collections.abc import Iterator
 from torchcaliper.findings import Finding, Severity
 from torchcaliper.rule import Rule, evidence
 from torchcaliper.run.record import Run
+from torchcaliper.source.graphs import depends_on, holds_graph
+from torchcaliper.source.layers import has_parameters
+from torchcaliper.source.operations import CUTS
+from torchcaliper.source.steps import backwards, held_by_optimizer, loss_of, repeats, steps_of
+from torchcaliper.source.trace import Event, Reading, Trace
+from torchcaliper.source.values import Constant, Either, Phi, Symbol, Value, constant
 
 #: losses seen to go through a graph made at least two steps before: once could be a window that spans two updates
 LOSSES = 3
@@ -97,3 +103,53 @@ class RetainGraphMisused(Rule):
                 first_step=retained.first_step,
                 subjects={"history"},
             )
+
+    def judge_source(self, reading: Reading) -> Iterator[Finding]:
+        told: set[int] = set()
+        for trace in reading.traces:
+            if not trace.complete:
+                continue
+            for backward in backwards(trace):
+                loop = backward.context.loop
+                kept = constant(backward.arguments.get("retain_graph", 1)) is True
+                if not kept or loop is None or not repeats(loop) or id(backward.node) in told:
+                    continue
+                if not any(s.loop is loop and s.event.index > backward.index for s in steps_of(trace)):
+                    continue
+                old = _old_graph(trace, backward)
+                if old is None:
+                    continue
+                told.add(id(backward.node))
+                place = old.place
+                yield self.finding(
+                    "retain_graph=True hides that every backward goes through the graphs of earlier steps again",
+                    at=backward.location,
+                    evidence=[evidence("what it goes through again", place.location if place is not None else None)],
+                    fix="compute it anew in each step, or detach what comes from earlier ones; leave retain_graph out",
+                )
+
+
+def _old_graph(trace: Trace, backward: Event) -> Value | None:
+    """What a backward goes through again and again: a running total of losses, or layers called before the loop."""
+    loss, loop = loss_of(backward), backward.context.loop
+    for carried in trace.named("carry", "update"):
+        phi = carried.receiver
+        # A total begins as a number; a hidden state that carries its history is another fault.
+        if not isinstance(phi, Phi) or phi.loop is not loop or not isinstance(phi.first, Constant):
+            continue
+        made = carried.result
+        if isinstance(made, Symbol) and made.op == "add" and depends_on(loss, {id(phi)}) and holds_graph(made):
+            return made
+    stepped = {part for s in steps_of(trace) if s.loop is loop for part in held_by_optimizer(s.optimizer).parts}
+    stack, seen = [loss], 0
+    while stack and seen < 400:
+        item = stack.pop()
+        seen += 1
+        if isinstance(item, Either):
+            stack.extend(item.options)
+        elif isinstance(item, Symbol) and item.recorded and item.op not in CUTS:
+            before = item.context is not None and loop not in list(item.context.loops())
+            if before and has_parameters(item.by) and id(item.by) in stepped:
+                return item
+            stack.extend(item.inputs)
+    return None
