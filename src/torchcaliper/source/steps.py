@@ -14,6 +14,7 @@ from torchcaliper.source.values import (
     Constant,
     Either,
     External,
+    Function,
     Object,
     Phi,
     Symbol,
@@ -107,8 +108,8 @@ def held_by(value: Value | None) -> Held:
                 stack.extend(item.inputs)
             else:
                 held.known = False
-        elif not isinstance(item, Constant):
-            held.known = False
+        elif not isinstance(item, Constant | Function | External):
+            held.known = False  # a filter's function and None select among what is known
     if not held.networks and not held.tensors:
         held.known = False
     return held
