@@ -139,7 +139,8 @@ def length_of(dataset: Value | None) -> int | None:
 
 def last_batch(loader: Object) -> int | None:
     """The size of a loader's last batch, where it is known and differs from the others'; 0 where it does not."""
-    if loader.arguments.open or constant(loader_option(loader, "drop_last"), False) is not False:
+    dropped = loader_option(loader, "drop_last")
+    if loader.arguments.open or (dropped is not None and constant(dropped) is not False):
         return None
     if loader_option(loader, "batch_sampler") is not None or loader_option(loader, "sampler") is not None:
         return None

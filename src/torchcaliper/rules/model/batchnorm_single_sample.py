@@ -118,7 +118,8 @@ def _single(trace: Trace) -> Iterator[tuple[Place, str, str, Event]]:
     if not norms:
         return
     for loader, _ in training_loaders(trace).values():
-        alone = not loader.arguments.open and constant(loader_option(loader, "batch_size"), 1) == 1
+        size = loader_option(loader, "batch_size")
+        alone = not loader.arguments.open and (size is None or constant(size) == 1)
         found = next((n for n in norms if depends_on(n.value("input"), {id(loader)})), None)
         if found is not None and loader.place is not None and (alone or last_batch(loader) == 1):
             what = "this loader gives single samples" if alone else "the last batch of this loader holds one sample"
